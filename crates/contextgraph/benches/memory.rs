@@ -207,7 +207,8 @@ fn searching(figures: &mut Figures) {
     };
     let began = Instant::now();
     search("anything".to_owned());
-    println!("{:<44} {:?}", format!("a first search in {count}, read from the disk"), began.elapsed());
+    let first = format!("a first search in {count}, read from the disk");
+    figures.took(&first, 50, Duration::from_millis(300), vec![began.elapsed()]);
     let bound = Duration::from_millis(30);
     // Others each time: what an earlier one read does not help.
     figures.measure(&format!("search_graph by meaning, {count}"), 300, 95, bound, |number| {
@@ -232,7 +233,41 @@ fn by_purpose(figures: &mut Figures) {
         server.call(&caller, "search_teleological", &arguments).outcome.expect("found");
     });
     let bytes = std::fs::metadata(folder.path().join("memory.db")).map_or(0, |file| file.len());
-    println!("{:<44} {} bytes, texts included", "a memory with three edges on the disk", bytes / count as u64);
+    let texts: usize = (0..count).map(|number| sentence(number).len()).sum();
+    let each = (bytes - texts as u64) / count as u64;
+    figures.all_good &= each <= 4_096;
+    println!("{:<44} {each} bytes beside its text; at most 4096", "a memory with three edges on the disk");
+}
+
+/// What others wait for while many alike memories are compared.
+fn consolidating(figures: &mut Figures) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = server(folder.path(), "alike");
+    let caller = Caller::default();
+    for number in 0..600 {
+        let content = format!("Meeting {number} about the budget of the harbour is at ten");
+        server.call(&caller, "store_memory", &object(json!({"content": content}))).outcome.expect("stored");
+    }
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let mut waits = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let began = Instant::now();
+            let arguments = object(json!({"dry_run": true, "max_memories": 600, "min_similarity": 0.6}));
+            server.call(&caller, "trigger_consolidation", &arguments).outcome.expect("compared");
+            println!("{:<44} {:?}", "comparing 600 alike memories", began.elapsed());
+            over.store(true, std::sync::atomic::Ordering::Release);
+        });
+        while !over.load(std::sync::atomic::Ordering::Acquire) {
+            let began = Instant::now();
+            server
+                .call(&caller, "search_graph", &object(json!({"query": "budget of the harbour"})))
+                .outcome
+                .expect("found");
+            waits.push(began.elapsed());
+        }
+    });
+    figures.took("search_graph meanwhile", 100, Duration::from_millis(50), waits);
 }
 
 /// What the process holds in memory, in mebibytes: now and at most.
@@ -293,6 +328,7 @@ fn main() -> std::process::ExitCode {
     let mut figures = Figures { all_good: true };
     names_and_calls(&mut figures);
     dreaming(&mut figures);
+    consolidating(&mut figures);
     by_purpose(&mut figures);
     searching(&mut figures);
     if figures.all_good { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }

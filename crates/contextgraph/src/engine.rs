@@ -361,16 +361,17 @@ impl Space {
             newest.retain(|id| !self.recent.iter().any(|(known, _)| known == id));
         }
         let newest: Vec<Id> = newest.into();
+        let texts = self.texts(&newest)?;
         for (id, packed) in self.packed_many(&newest)? {
-            self.push_recent(id, &packed, now);
+            self.push_recent(id, &packed, texts.get(&id).map_or("", String::as_str), now);
         }
         Ok(())
     }
 
-    fn push_recent(&mut self, id: Id, packed: &Packed, now: u64) {
+    fn push_recent(&mut self, id: Id, packed: &Packed, text: &str, now: u64) {
         let Some(slot) = self.graph.slot(id) else { return };
         let created = self.graph.at(slot).map_or(now, |memory| memory.created_at);
-        let fingerprint = Fingerprint::at(packed.content(), created, now, self.graph.place(slot));
+        let fingerprint = Fingerprint::at(packed.content(text), created, now, self.graph.place(slot));
         self.recent.push_back((id, fingerprint));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
@@ -509,8 +510,9 @@ impl Space {
     pub fn fingerprint(&mut self, id: Id, now: u64) -> Outcome<Fingerprint> {
         let created = self.memory(id)?.created_at;
         let packed = self.packed(id)?;
+        let text = self.body(id)?.content;
         let slot = self.graph.slot(id).ok_or_else(|| Problem::no_memory(id))?;
-        Ok(Fingerprint::at(packed.content(), created, now, self.graph.place(slot)))
+        Ok(Fingerprint::at(packed.content(&text), created, now, self.graph.place(slot)))
     }
 
     /// How telling a term is among the memories, in `[0, 1]`.

@@ -1,9 +1,10 @@
 //! A memory in thirteen spaces: in full, packed for keeping, and on the wire.
 //!
-//! [`Content`] is what the text alone decides. [`Packed`] is the same in eight bits for each number, as it is kept and
+//! [`Content`] is what the text alone decides. [`Packed`] is the same in four to eight bits for each number, as it is kept and
 //! searched. [`Fingerprint`] has all thirteen as they are at one moment: the temporal spaces and the graph are worked out
 //! from the time and the edges and are never kept.
 
+pub(crate) mod encode;
 mod pack;
 pub mod wire;
 

@@ -25,7 +25,8 @@ pub enum EntityKind {
 impl EntityKind {
     /// The words, in order.
     pub const WORDS: &'static [&'static str] = &["person", "project", "place", "organisation", "other"];
-    const ALL: [Self; 5] = [Self::Person, Self::Project, Self::Place, Self::Organisation, Self::Other];
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Person, Self::Project, Self::Place, Self::Organisation, Self::Other];
 
     /// The word.
     #[must_use]

@@ -3,6 +3,7 @@
 //! Several processes may have the same store open. Everything that is written carries the version of its space; whoever
 //! looks again asks for what is newer than what it knows. A change is one transaction: all of it, or nothing.
 
+mod known;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sqlite;

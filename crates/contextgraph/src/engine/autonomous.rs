@@ -405,13 +405,14 @@ impl Space {
         self.graph.put(memory.clone(), &row, &packed.e6);
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
         let rationale = Some(format!("merged from {} memories", known.len()));
-        self.batch.bodies.push(Body { id, content, rationale, fingerprint: packed.to_bytes() });
+        let fingerprint = packed.to_bytes();
+        self.batch.bodies.push(Body { id, content: content.clone(), rationale, fingerprint });
         self.keep(id, packed.clone());
         for source in &known {
             self.inherit_edges(source.id, id, now);
             self.remove(source.id, Some(id), now)?;
         }
-        self.push_recent(id, &packed, now);
+        self.push_recent(id, &packed, &content, now);
         let source_ids = known.iter().map(|memory| memory.id).collect();
         Ok(Some(Merge { source_ids, target_id: id, similarity, combined_alignment: combined }))
     }

@@ -274,7 +274,7 @@ impl Space {
         self.touch(crate::mind::Doc::Teleology);
         self.relink(id, content, &packed, now)?;
         self.recent.retain(|(recent, _)| *recent != id);
-        self.push_recent(id, &packed, now);
+        self.push_recent(id, &packed, content, now);
         Ok(memory)
     }
 

@@ -202,7 +202,7 @@ impl Space {
             remembered.penalty = if bare { 0.5 } else { 0.0 } + if duplicate { 0.4 } else { 0.0 };
             self.learn(&mut remembered, &new.text, &purpose, now)?;
         }
-        self.push_recent(id, &packed, now);
+        self.push_recent(id, &packed, &new.text, now);
         self.tell("memory.stored", json!({"memory_id": id, "space": self.name}));
         Ok(remembered)
     }
@@ -229,7 +229,7 @@ impl Space {
         // As it is kept: two fingerprints of one text are the same, whether it was stored or not.
         let packed = Packed::of(&vectors);
         let near = self.graph.index.by_meaning(&packed.scan_row(), LINKS, |_| true);
-        Ok(Fingerprint::at(packed.content(), now, now, self.graph.place_near(&near)))
+        Ok(Fingerprint::at(packed.content(content), now, now, self.graph.place_near(&near)))
     }
 
     /// Surprise of a fingerprint against what came last.

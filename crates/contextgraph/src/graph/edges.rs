@@ -125,8 +125,9 @@ pub struct Link {
 /// All edges of a space.
 #[derive(Debug, Default)]
 pub struct Edges {
-    out: HashMap<Slot, Vec<Link>>,
-    incoming: HashMap<Slot, Vec<Slot>>,
+    /// By slot, as is where they come from.
+    out: Vec<Vec<Link>>,
+    incoming: Vec<Vec<Slot>>,
     paths: HashMap<(Slot, Slot), Vec<Id>>,
     count: usize,
 }
@@ -135,12 +136,17 @@ impl Edges {
     pub(super) fn put(&mut self, source: Slot, target: Slot, edge: Edge) {
         let Edge { kind, weight, confidence, created_at, path, .. } = edge;
         let link = Link { target, kind, weight, confidence, created_at };
-        let links = self.out.entry(source).or_default();
+        let slots = source.max(target) as usize + 1;
+        if self.out.len() < slots {
+            self.out.resize_with(slots, Vec::new);
+            self.incoming.resize_with(slots, Vec::new);
+        }
+        let links = &mut self.out[source as usize];
         match links.iter_mut().find(|known| known.target == target && known.kind == kind) {
             Some(known) => *known = link,
             None => {
                 links.push(link);
-                self.incoming.entry(target).or_default().push(source);
+                self.incoming[target as usize].push(source);
                 self.count += 1;
             }
         }
@@ -150,13 +156,13 @@ impl Edges {
     }
 
     pub(super) fn remove(&mut self, source: Slot, target: Slot, kind: Kind) -> bool {
-        let Some(links) = self.out.get_mut(&source) else { return false };
+        let Some(links) = self.out.get_mut(source as usize) else { return false };
         let before = links.len();
         links.retain(|link| !(link.target == target && link.kind == kind));
         let removed = links.len() < before;
         if removed {
             self.count -= 1;
-            if let Some(sources) = self.incoming.get_mut(&target)
+            if let Some(sources) = self.incoming.get_mut(target as usize)
                 && let Some(at) = sources.iter().position(|other| *other == source)
             {
                 sources.swap_remove(at);
@@ -177,12 +183,12 @@ impl Edges {
 
     /// The edges that begin at a slot.
     pub fn from(&self, slot: Slot) -> impl Iterator<Item = &Link> {
-        self.out.get(&slot).map(Vec::as_slice).unwrap_or_default().iter()
+        self.out.get(slot as usize).map(Vec::as_slice).unwrap_or_default().iter()
     }
 
     /// The edges that end at a slot, with where they begin.
     pub fn to(&self, slot: Slot) -> impl Iterator<Item = (Slot, &Link)> {
-        let mut sources: Vec<Slot> = self.incoming.get(&slot).cloned().unwrap_or_default();
+        let mut sources: Vec<Slot> = self.incoming.get(slot as usize).cloned().unwrap_or_default();
         sources.sort_unstable();
         sources.dedup();
         sources.into_iter().flat_map(move |source| {
@@ -222,7 +228,7 @@ impl Edges {
     /// How many edges a slot has.
     #[must_use]
     pub fn degree(&self, slot: Slot) -> usize {
-        self.out.get(&slot).map_or(0, Vec::len) + self.incoming.get(&slot).map_or(0, Vec::len)
+        self.out.get(slot as usize).map_or(0, Vec::len) + self.incoming.get(slot as usize).map_or(0, Vec::len)
     }
 
     /// How many there are.
@@ -240,9 +246,6 @@ impl Edges {
     /// Slots that edges begin at, in order.
     #[must_use]
     pub fn sources(&self) -> Vec<Slot> {
-        let mut all: Vec<Slot> =
-            self.out.iter().filter(|(_, links)| !links.is_empty()).map(|(slot, _)| *slot).collect();
-        all.sort_unstable();
-        all
+        (0..).zip(&self.out).filter(|(_, links)| !links.is_empty()).map(|(slot, _)| slot).collect()
     }
 }

@@ -1,6 +1,8 @@
 //! Memories in SQLite: write-ahead log, full sync. One connection for each space, all on one file.
 
+mod changes;
 mod erase;
+mod schema;
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -10,96 +12,13 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    ANSWERS_MS, Answered, Batch, Body, Changes, Light, Record, Revision, Storage, Stores, Version, broken,
-    words_from_bytes, words_to_bytes,
+    ANSWERS_MS, Answered, Batch, Body, Changes, Record, Revision, Storage, Stores, Version, known, words_to_bytes,
 };
 use crate::error::{Outcome, Problem};
-use crate::graph::edges::{Edge, Kind};
 use crate::{Code, Id};
 
 /// How long to wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
-
-const SCHEMA: &str = "
-CREATE TABLE spaces (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT;
-CREATE TABLE memories (
-    seq INTEGER PRIMARY KEY,
-    space TEXT NOT NULL,
-    id BLOB NOT NULL,
-    version INTEGER NOT NULL,
-    known TEXT NOT NULL,
-    meaning BLOB NOT NULL,
-    words BLOB NOT NULL,
-    UNIQUE (space, id)
-) STRICT;
-CREATE INDEX memories_version ON memories (space, version);
-CREATE TABLE bodies (
-    space TEXT NOT NULL,
-    id BLOB NOT NULL,
-    content TEXT NOT NULL,
-    rationale TEXT,
-    fingerprint BLOB NOT NULL,
-    UNIQUE (space, id)
-) STRICT;
-CREATE TABLE edges (
-    space TEXT NOT NULL,
-    source BLOB NOT NULL,
-    target BLOB NOT NULL,
-    kind TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    gone INTEGER NOT NULL,
-    weight REAL NOT NULL,
-    confidence REAL NOT NULL,
-    created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
-    path TEXT NOT NULL,
-    PRIMARY KEY (space, source, target, kind)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX edges_version ON edges (space, version);
-CREATE TABLE state (
-    space TEXT NOT NULL,
-    key TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    value TEXT NOT NULL,
-    PRIMARY KEY (space, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE records (
-    seq INTEGER PRIMARY KEY,
-    space TEXT NOT NULL,
-    id BLOB NOT NULL,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    data TEXT NOT NULL
-) STRICT;
-CREATE INDEX records_kind ON records (space, kind, seq);
-CREATE INDEX records_id ON records (space, id);
-CREATE TABLE answers (
-    space TEXT NOT NULL,
-    key TEXT NOT NULL,
-    call TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (space, key)
-) STRICT, WITHOUT ROWID;
-";
-/// What came with the second form: earlier forms of memories, and which memories were erased.
-const SECOND: &str = "
-CREATE TABLE revisions (
-    space TEXT NOT NULL,
-    id BLOB NOT NULL,
-    revision INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    known TEXT NOT NULL,
-    content TEXT NOT NULL,
-    rationale TEXT,
-    PRIMARY KEY (space, id, revision)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE erased (space TEXT NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (space, id))
-    STRICT, WITHOUT ROWID;
-CREATE INDEX erased_version ON erased (space, version);
-CREATE TABLE remains (since INTEGER NOT NULL) STRICT;
-";
-const SCHEMA_VERSION: i64 = 2;
 
 /// Memories in one SQLite file.
 #[derive(Debug, Clone)]
@@ -126,36 +45,22 @@ impl SqliteStores {
         }
         let stores = Self { path: path.to_owned() };
         let connection = stores.connect()?;
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
-        match version {
-            SCHEMA_VERSION => {}
-            0 | 1 => {
-                connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-                // Again, now that no other process can be at it.
-                let now: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
-                if now == 0 {
-                    connection.execute_batch(SCHEMA).map_err(failed)?;
-                }
-                if now < SCHEMA_VERSION {
-                    connection.execute_batch(SECOND).map_err(failed)?;
-                    connection.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(failed)?;
-                }
-                connection.execute_batch("COMMIT").map_err(failed)?;
-            }
-            newer => {
-                let message = format!("{} has the form {newer}, this program knows {SCHEMA_VERSION}", path.display());
-                return Err(Problem::new(Code::Storage, "STORE_UNUSABLE", message));
-            }
-        }
+        schema::prepare(&connection, path)?;
         Ok(stores)
     }
 
     fn connect(&self) -> Outcome<Connection> {
+        Self::connect_to(&self.path)
+    }
+
+    fn connect_to(path: &Path) -> Outcome<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(32);
         connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;
+        // Of a database that is there already only a rewrite changes it.
+        connection.pragma_update(None, "page_size", schema::PAGE_BYTES).map_err(failed)?;
         connection
             .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0))
             .map_err(failed)?;
@@ -213,7 +118,7 @@ impl Sqlite {
             &[space, &version],
         )?;
         for (memory, finding) in &batch.memories {
-            let known = serde_json::to_string(memory).map_err(Problem::storage)?;
+            let known = known::to_bytes(memory);
             let id = memory.id.to_bytes();
             match finding {
                 Some((row, words)) => {
@@ -304,7 +209,7 @@ impl Storage for Sqlite {
         if alone {
             self.connection.execute_batch("BEGIN").map_err(failed)?;
         }
-        let changes = self.read_changes(since);
+        let changes = self.read_changes(since, alone);
         if alone {
             self.connection.execute_batch("COMMIT").map_err(failed)?;
         }
@@ -426,55 +331,4 @@ impl Storage for Sqlite {
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let at: i64 = row.get(1)?;
     Ok(Record { id: id_at(row, 0)?, at: at.cast_unsigned(), kind: row.get(2)?, data: row.get(3)? })
-}
-
-impl Sqlite {
-    fn read_changes(&self, since: Version) -> Outcome<Changes> {
-        let mut changes = Changes { version: self.version()?, ..Changes::default() };
-        let prepare = |sql: &str| self.connection.prepare(sql).map_err(failed);
-        let mut statement =
-            prepare("SELECT known, meaning, words FROM memories WHERE space = ?1 AND version > ?2 ORDER BY seq")?;
-        let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let known = row.get_ref(0).and_then(|value| Ok(value.as_str()?)).map_err(failed)?;
-            let memory = serde_json::from_str(known).map_err(|_| broken("a memory"))?;
-            let meaning = row.get_ref(1).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
-            let words = row.get_ref(2).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
-            let row = meaning.iter().map(|byte| byte.cast_signed()).collect();
-            changes.memories.push(Light { memory, row, words: words_from_bytes(words) });
-        }
-        let mut statement = prepare(
-            "SELECT source, target, kind, gone, weight, confidence, created_at, updated_at, path FROM edges
-             WHERE space = ?1 AND version > ?2 ORDER BY source, target, kind",
-        )?;
-        let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let (source, target) = (id_at(row, 0).map_err(failed)?, id_at(row, 1).map_err(failed)?);
-            let kind: String = row.get(2).map_err(failed)?;
-            let kind = Kind::from_word(&kind).ok_or_else(|| broken("an edge"))?;
-            if row.get::<_, i64>(3).map_err(failed)? != 0 {
-                changes.gone.push((source, target, kind));
-                continue;
-            }
-            let number = |column: usize| row.get::<_, f64>(column).map(|value| value as f32).map_err(failed);
-            let time = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned).map_err(failed);
-            let path: String = row.get(8).map_err(failed)?;
-            changes.edges.push(Edge {
-                source,
-                target,
-                kind,
-                weight: number(4)?,
-                confidence: number(5)?,
-                created_at: time(6)?,
-                updated_at: time(7)?,
-                path: serde_json::from_str(&path).map_err(|_| broken("a path"))?,
-            });
-        }
-        changes.erased = self.read_erased(since)?;
-        let mut statement = prepare("SELECT key, value FROM state WHERE space = ?1 AND version > ?2")?;
-        let rows =
-            statement.query_map(params![self.space, since], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
-        changes.state = rows.collect::<Result<_, _>>().map_err(failed)?;
-        Ok(changes)
-    }
 }

@@ -369,11 +369,28 @@ fn a_store_of_the_first_form_is_taken_over() {
     write(&SqliteStores::open(&path).unwrap(), "s", &memories([1, 2]));
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch("DROP TABLE revisions; DROP TABLE erased; DROP TABLE remains; PRAGMA user_version = 1").unwrap();
+    // What is known was JSON.
+    old.execute_batch(
+        "ALTER TABLE memories RENAME TO later; DROP INDEX memories_version;
+         CREATE TABLE memories (seq INTEGER PRIMARY KEY, space TEXT NOT NULL, id BLOB NOT NULL, version INTEGER NOT NULL,
+             known TEXT NOT NULL, meaning BLOB NOT NULL, words BLOB NOT NULL, UNIQUE (space, id)) STRICT;
+         CREATE INDEX memories_version ON memories (space, version);",
+    )
+    .unwrap();
+    for number in [1, 2] {
+        old.execute(
+            "INSERT INTO memories SELECT seq, space, id, version, ?2, meaning, words FROM later WHERE id = ?1",
+            rusqlite::params![Id(number).to_bytes(), serde_json::to_string(&known(number)).unwrap()],
+        )
+        .unwrap();
+    }
+    old.execute_batch("DROP TABLE later").unwrap();
     drop(old);
     let stores = SqliteStores::open(&path).unwrap();
     write(&stores, "s", &Batch { erased: vec![Id(1)], revisions: vec![revision(2, 1)], ..Batch::default() });
     let mut storage = stores.open("s").unwrap();
-    assert_eq!(storage.changes(0).unwrap().unwrap().memories.len(), 1);
+    let left = storage.changes(0).unwrap().unwrap().memories;
+    assert_eq!(left.iter().map(|light| light.memory.clone()).collect::<Vec<_>>(), [known(2)]);
     assert_eq!(storage.history(Id(2)).unwrap().len(), 1);
     // What a memory of that form does not say is as it was then.
     let known: Known = serde_json::from_value({
