@@ -51,6 +51,12 @@ pub fn place(stem: &str) -> u16 {
     (text::hash(stem.as_bytes(), 6) % u64::from(PLACES)) as u16
 }
 
+/// The place that texts have that deny something.
+#[must_use]
+pub fn negation() -> u16 {
+    place(NEGATED)
+}
+
 /// How much a term tells: high for those that few memories hold.
 #[must_use]
 pub fn idf(vocabulary: &dyn Vocabulary, term: u16) -> f32 {

@@ -1,5 +1,8 @@
 //! Finding and merging what says the same. Comparing many with many takes long: it goes on in slices that only read, and calls get in
-//! between; merging is one short change.
+//! between; merging is one short change. Each text is read once; two are compared word by word if their numbers, dates and negations are the
+//! same and they are alike in meaning or share words.
+
+use std::collections::HashMap;
 
 use serde_json::json;
 
@@ -8,9 +11,12 @@ use super::{Consolidated, Merge, Space};
 use crate::Id;
 use crate::autonomy::consolidation::{self, Side, Strategy};
 use crate::error::{Code, Outcome, Problem};
+use crate::facts::Wording;
 use crate::graph::Memory;
 use crate::mind::Doc;
 
+/// Texts that are read before somebody else may get in between.
+const READ_AT_ONCE: usize = 16;
 /// Merges of one run.
 const MERGES: usize = 50;
 /// By how much less alike texts may be that say the same by their words, up to this threshold; from there on it shrinks to nothing.
@@ -23,6 +29,9 @@ pub struct Comparing {
     strategy: Strategy,
     least: f64,
     ids: Vec<Id>,
+    /// The texts, read. One that was changed meanwhile is looked at again before it is merged.
+    wordings: HashMap<Id, Wording>,
+    read: usize,
     at: usize,
     pairs: Vec<(f64, Id, Id)>,
     evaluated: usize,
@@ -33,6 +42,14 @@ impl Comparing {
     #[must_use]
     pub const fn progress(&self) -> (usize, usize) {
         (self.at, self.ids.len())
+    }
+
+    fn may_say(&self, a: Id, b: Id) -> bool {
+        self.wordings.get(&a).zip(self.wordings.get(&b)).is_some_and(|(a, b)| a.may_say(b))
+    }
+
+    fn says(&self, a: Id, b: Id) -> bool {
+        self.wordings.get(&a).zip(self.wordings.get(&b)).is_some_and(|(a, b)| a.says(b))
     }
 }
 
@@ -47,7 +64,7 @@ impl Space {
     #[must_use]
     pub fn begin_comparing(&self, strategy: Strategy, most: usize, least: f64) -> Comparing {
         let ids: Vec<Id> = self.graph.memories().rev().take(most).map(|(_, memory)| memory.id).collect();
-        Comparing { strategy, least, ids, at: 0, pairs: Vec::new(), evaluated: 0 }
+        Comparing { strategy, least, ids, wordings: HashMap::new(), read: 0, at: 0, pairs: Vec::new(), evaluated: 0 }
     }
 
     /// Compares on until `enough` says so. Whether it is done.
@@ -58,22 +75,34 @@ impl Space {
         let weights = self.search_weights();
         let has_goal = self.mind.autonomy.north_star.is_some();
         let least = comparing.least;
+        while comparing.read < comparing.ids.len() {
+            if enough() {
+                return Ok(false);
+            }
+            let end = (comparing.read + READ_AT_ONCE).min(comparing.ids.len());
+            for (id, text) in self.texts(&comparing.ids[comparing.read..end])? {
+                comparing.wordings.insert(id, Wording::of(&text));
+            }
+            comparing.read = end;
+        }
         while let Some(id) = comparing.ids.get(comparing.at).copied() {
             if enough() {
                 return Ok(false);
             }
             comparing.at += 1;
             let Some(slot) = self.graph.slot(id) else { continue };
-            // What is not alike in meaning is not alike.
+            comparing.evaluated += comparing.ids.len() - comparing.at;
+            let apart: Vec<Id> = self.apart_from(id).collect();
+            // What is not alike in meaning and shares no words is not alike.
             let close: Vec<Id> = comparing.ids[comparing.at..]
                 .iter()
+                .filter(|other| comparing.may_say(id, **other))
                 .filter(|other| {
-                    comparing.evaluated += 1;
                     self.graph.slot(**other).is_some_and(|other| self.may_say_the_same(slot, other, least as f32))
                 })
+                .filter(|other| !apart.contains(other) && comparing.says(id, **other))
                 .copied()
                 .collect();
-            let close = self.saying_the_same(id, &close)?;
             if close.is_empty() {
                 continue;
             }

@@ -10,7 +10,7 @@ use super::remember::{NEAR, digest};
 use super::{Filter, NewMemory, Space};
 use crate::Id;
 use crate::error::Outcome;
-use crate::facts;
+use crate::facts::{self, Wording};
 use crate::fingerprint::Packed;
 use crate::graph::edges::{Edge, Kind};
 use crate::graph::{Slot, Source};
@@ -117,6 +117,7 @@ impl Space {
         let mut hits = if filter.as_of.is_none() { self.newest_first(&hits, query, filter, now)? } else { hits };
         let ids: Vec<Id> = hits.iter().map(|hit| hit.id).collect();
         let mut texts = std::collections::HashMap::new();
+        let mut read: std::collections::HashMap<Id, Wording> = std::collections::HashMap::new();
         let mut kept: Vec<(Hit, Slot)> = Vec::with_capacity(most);
         for hit in hits.drain(..) {
             let Some(slot) = self.graph.slot(hit.id) else { continue };
@@ -125,9 +126,14 @@ impl Space {
             if !close.is_empty() && texts.is_empty() {
                 texts = self.texts(&ids)?;
             }
+            for id in close.iter().map(|&at| kept[at].0.id).chain((!close.is_empty()).then_some(hit.id)) {
+                if let Some(text) = texts.get(&id) {
+                    read.entry(id).or_insert_with(|| Wording::of(text));
+                }
+            }
             let same = close.into_iter().find(|&at| {
-                let (a, b) = (texts.get(&kept[at].0.id), texts.get(&hit.id));
-                a.zip(b).is_some_and(|(a, b)| facts::says_the_same(a, b))
+                let (a, b) = (read.get(&kept[at].0.id), read.get(&hit.id));
+                a.zip(b).is_some_and(|(a, b)| a.says(b))
             });
             match same {
                 Some(at) => kept[at].0.same.push(hit.id),
@@ -187,7 +193,8 @@ impl Space {
         let all: Vec<Id> = others.iter().copied().chain([id]).collect();
         let texts = self.texts(&all)?;
         let Some(own) = texts.get(&id) else { return Ok(Vec::new()) };
-        let same = |other: &&Id| texts.get(*other).is_some_and(|text| facts::says_the_same(own, text));
+        let own = Wording::of(own);
+        let same = |other: &&Id| texts.get(*other).is_some_and(|text| own.says(&Wording::of(text)));
         Ok(others.iter().filter(|other| !apart.contains(other)).filter(same).copied().collect())
     }
 }

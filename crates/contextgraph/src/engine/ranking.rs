@@ -6,9 +6,11 @@
 //!   or raises each space by at most a half, **dopamine** is the power of the mean (3 is an even one): above, what stands out in
 //!   a few spaces comes first, below, what is alike in all.
 //! * The share of the query's words that a memory has, each counting by how telling it is (BM25), is mixed in.
+//! * To a query that denies something ("who does not") what denies something is nearer, the rest farther.
 //! * What somebody judged for a query that is nearly the same rises or falls by at most [`JUDGED`].
-//! * Three at most of what is linked with what was found rise towards it, never above it, if they bring in a word of the
-//!   query that it lacks: a walk of one edge answers questions of two hops.
+//! * Three at most of what is linked with what was found rise towards it, if they bring in a word of the query that it lacks: a walk of
+//!   one edge answers questions of two hops. What shares a rare word with the best result that the query does not have, and brings in what
+//!   that result lacks, is the answer and comes before it.
 //! * **Noradrenaline** is breadth: above 1 what repeats something shown already waits, below 1 what is like the best comes first.
 
 use std::collections::HashMap;
@@ -54,6 +56,15 @@ const BREADTH: f64 = 0.25;
 /// What importance adds or takes away, at most.
 const STANDING: f64 = 0.1;
 
+/// What a query that denies something adds to what denies something, and takes from what does not.
+const DENIED: f64 = 0.15;
+/// How far an answer of two hops comes before the result that names the link.
+const ANSWERS: f64 = 1.01;
+/// The least share of the query's words that such an answer brings in.
+const ASKED_FOR: f32 = 0.15;
+/// Memories that hold the name of a link, at most.
+const LINK_HOLDERS: usize = 6;
+
 /// What one search goes by.
 #[derive(Debug, Clone)]
 pub(super) struct Ranking {
@@ -81,6 +92,16 @@ impl Ranking {
             .filter(|space| !TIME.contains(space))
             .fold(0, |best, space| if lead(space) > lead(best) { space } else { best })
     }
+}
+
+/// What a query that denies something makes of a likeness.
+pub(super) fn by_negation(similarity: f64, denied: bool, denies: bool) -> f64 {
+    let factor = match (denied, denies) {
+        (false, _) => 1.0,
+        (true, true) => 1.0 + DENIED,
+        (true, false) => 1.0 - DENIED,
+    };
+    (similarity * factor).clamp(0.0, 1.0)
 }
 
 impl Space {
@@ -145,6 +166,14 @@ impl Space {
                 }
             }
         }
+        let answer = hits.first().and_then(|hit| {
+            let slot = self.graph.slot(hit.id)?;
+            Some((self.answer_behind(slot, compare)?, hit.similarity, hit.id))
+        });
+        if let Some((slot, similarity, via)) = answer {
+            let before = (ANSWERS * similarity).min(1.0);
+            drawn.insert(slot, (before, before, via));
+        }
         let missing: Vec<Slot> = drawn
             .keys()
             .copied()
@@ -166,6 +195,41 @@ impl Space {
         }
         sort(hits);
         Ok(())
+    }
+
+    /// What answers a question of two hops, if the best result only names the link: it is linked with that result by a rare word that the query
+    /// does not have ("Ingrid"), and brings in words of the query that the result lacks ("works").
+    fn answer_behind(&self, best: Slot, compare: &Compare<'_>) -> Option<Slot> {
+        let index = &self.graph.index;
+        let own = index.words(best)?;
+        let is_asked = |term: &u16| compare.packed.e6.indices.binary_search(term).is_ok();
+        let links = own
+            .indices
+            .iter()
+            .filter(|term| !is_asked(term))
+            .filter(|term| index.holders(**term).len() <= LINK_HOLDERS);
+        let mut found: Option<(f32, Slot)> = None;
+        for term in links {
+            for (other, _) in index.holders(*term) {
+                if *other == best || self.graph.at(*other).is_none() || self.supersedes_either(best, *other) {
+                    continue;
+                }
+                let brought = index.brings_in(&compare.counting, best, *other);
+                // What has as much of the query as the best brings it in by itself, and not by the link.
+                let lacking = index.brings_in(&compare.counting, *other, best);
+                if brought >= ASKED_FOR && lacking >= brought && found.is_none_or(|(most, _)| brought > most) {
+                    found = Some((brought, *other));
+                }
+            }
+        }
+        found.map(|(_, slot)| slot)
+    }
+
+    fn supersedes_either(&self, a: Slot, b: Slot) -> bool {
+        let between = |from: Slot, to: Slot| {
+            self.graph.edges.from(from).any(|link| link.target == to && link.kind == Kind::Supersedes)
+        };
+        between(a, b) || between(b, a)
     }
 
     /// Those that an edge of any kind but contradiction leads to, with the weight of the strongest.

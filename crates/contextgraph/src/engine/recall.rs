@@ -159,6 +159,8 @@ impl Space {
     pub(super) fn compared(&mut self, slots: &[Slot], compare: &mut Compare<'_>) -> Outcome<Vec<Hit>> {
         let ids: Vec<Id> = slots.iter().filter_map(|slot| self.graph.id(*slot)).collect();
         let seconds = compare.now as f64 / 1e3;
+        let negation = crate::embedders::lexical::negation();
+        let denied = compare.packed.e6.indices.binary_search(&negation).is_ok();
         let mut hits = Vec::with_capacity(ids.len());
         for (id, theirs) in self.packed_many(&ids)? {
             let Some(slot) = self.graph.slot(id) else { continue };
@@ -167,7 +169,10 @@ impl Space {
             let e8 = likeness(&compare.place, &self.graph.place(slot));
             let spaces = compare.packed.likenesses(&theirs, (seconds, created, seconds), e8, false);
             let words = f64::from(self.graph.index.share_of_words(&compare.counting, slot));
-            let plain = Self::by_standing(compare.ranking.similarity(&spaces, words), memory.importance);
+            let denies =
+                self.graph.index.words(slot).is_some_and(|words| words.indices.binary_search(&negation).is_ok());
+            let alike = super::ranking::by_negation(compare.ranking.similarity(&spaces, words), denied, denies);
+            let plain = Self::by_standing(alike, memory.importance);
             let similarity = (plain + compare.judged.get(&id).copied().unwrap_or(0.0)).clamp(0.0, 1.0);
             hits.push(Hit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None, same: Vec::new() });
         }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub(super) use super::numerals::{base_of_past, compound_numeral, is_past, numeral, ordinal, participle};
+
 /// What a verb says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -70,25 +72,138 @@ impl Verb {
 /// What a word says, if it is a verb of these.
 pub(super) fn verb(lower: &str) -> Option<Verb> {
     Some(match lower {
-        "is" | "are" | "was" | "were" | "be" | "ist" | "sind" | "war" | "est" | "sont" | "était" | "es" | "son"
-        | "está" | "están" | "è" | "sono" => Verb::Is,
-        "has" | "have" | "hat" | "haben" | "tiene" | "tienen" | "ha" => Verb::Has,
-        "lives" | "live" | "resides" | "lived" | "wohnt" | "lebt" | "habite" | "vit" | "vive" | "abita" => Verb::Lives,
-        "works" | "work" | "worked" | "arbeitet" | "travaille" | "trabaja" | "lavora" => Verb::Works,
-        "costs" | "cost" | "takes" | "weighs" | "measures" | "needs" | "holds" | "contains" | "lasts" | "earns"
-        | "pays" | "kostet" | "dauert" | "wiegt" | "beträgt" | "coûte" | "dure" | "cuesta" | "dura" | "costa" => {
-            Verb::Measures
+        "is"
+        | "are"
+        | "was"
+        | "were"
+        | "be"
+        | "ist"
+        | "sind"
+        | "war"
+        | "est"
+        | "sont"
+        | "était"
+        | "es"
+        | "son"
+        | "está"
+        | "están"
+        | "è"
+        | "sono"
+        | "находится"
+        | "называется" => Verb::Is,
+        "has" | "have" | "hat" | "haben" | "tiene" | "tienen" | "ha" | "имеет" => Verb::Has,
+        "lives" | "live" | "resides" | "lived" | "wohnt" | "lebt" | "habite" | "vit" | "vive" | "abita" | "живет"
+        | "живёт" | "проживает" => Verb::Lives,
+        "works" | "work" | "worked" | "arbeitet" | "travaille" | "trabaja" | "lavora" | "работает" => {
+            Verb::Works
         }
-        "starts" | "begins" | "ends" | "opens" | "closes" | "leaves" | "arrives" | "expires" | "meets" | "happens"
-        | "beginnt" | "endet" | "öffnet" | "schließt" | "fährt" | "commence" | "finit" | "ouvre" | "ferme" | "part"
-        | "empieza" | "termina" | "abre" | "cierra" | "sale" | "inizia" | "finisce" | "parte" => Verb::Happens,
-        "heißt" | "s'appelle" | "leads" | "owns" | "manages" | "leitet" | "dirige" => Verb::Named,
+        "costs"
+        | "cost"
+        | "takes"
+        | "weighs"
+        | "measures"
+        | "needs"
+        | "holds"
+        | "contains"
+        | "lasts"
+        | "earns"
+        | "pays"
+        | "kostet"
+        | "dauert"
+        | "wiegt"
+        | "beträgt"
+        | "coûte"
+        | "dure"
+        | "cuesta"
+        | "dura"
+        | "costa"
+        | "стоит"
+        | "длится"
+        | "весит"
+        | "составляет"
+        | "равна"
+        | "равен" => Verb::Measures,
+        "starts"
+        | "begins"
+        | "ends"
+        | "opens"
+        | "closes"
+        | "leaves"
+        | "arrives"
+        | "expires"
+        | "meets"
+        | "happens"
+        | "beginnt"
+        | "endet"
+        | "öffnet"
+        | "schließt"
+        | "fährt"
+        | "commence"
+        | "finit"
+        | "ouvre"
+        | "ferme"
+        | "part"
+        | "empieza"
+        | "termina"
+        | "abre"
+        | "cierra"
+        | "sale"
+        | "inizia"
+        | "finisce"
+        | "parte"
+        | "начинается"
+        | "начнется"
+        | "заканчивается"
+        | "открывается"
+        | "закрывается"
+        | "отправляется"
+        | "состоится"
+        | "проходит"
+        | "бывает" => Verb::Happens,
+        "heißt"
+        | "s'appelle"
+        | "зовут"
+        | "возглавляет"
+        | "руководит"
+        | "leads"
+        | "owns"
+        | "manages"
+        | "leitet"
+        | "dirige" => Verb::Named,
         "uses" | "runs" | "use" | "run" | "requires" | "benutzt" | "läuft" | "utilise" | "usa" => Verb::Uses,
-        "prefers" | "prefer" | "wants" | "likes" | "like" | "want" | "eats" | "drinks" | "enjoys" | "bevorzugt"
-        | "mag" | "trinkt" | "préfère" | "prefiere" | "preferisce" => Verb::Prefers,
+        "prefers"
+        | "prefer"
+        | "wants"
+        | "likes"
+        | "like"
+        | "want"
+        | "eats"
+        | "drinks"
+        | "enjoys"
+        | "bevorzugt"
+        | "mag"
+        | "trinkt"
+        | "préfère"
+        | "prefiere"
+        | "preferisce"
+        | "предпочитает"
+        | "любит"
+        | "пьет"
+        | "пьёт" => Verb::Prefers,
         "became" | "becomes" | "changed" | "switched" | "renamed" | "rescheduled" | "postponed" | "raised"
-        | "lowered" | "increased" | "decreased" | "wurde" => Verb::Changed,
-        "moved" | "relocated" | "zog" | "déménagé" | "mudó" => Verb::Moved,
+        | "lowered" | "increased" | "decreased" | "wurde" | "стал" | "стала" | "стало" => Verb::Changed,
+        "moved"
+        | "relocated"
+        | "zog"
+        | "déménagé"
+        | "mudó"
+        | "переехал"
+        | "переехала"
+        | "переехали"
+        | "перенесли"
+        | "перенесено"
+        | "перенесена"
+        | "перенесен" => Verb::Moved,
         "joined" => Verb::Joined,
         _ => return None,
     })
@@ -173,6 +288,8 @@ pub(super) fn is_negation(lower: &str) -> bool {
         "senza",
         "sin",
         "without",
+        "nobody",
+        "niemand",
         "без",
         "не",
         "нет",
@@ -231,14 +348,68 @@ pub(super) fn is_filler(lower: &str) -> bool {
         "una",
         "une",
         "very",
-        "will",
         "your",
+        "per",
+        "one",
+        "totally",
+        "definitely",
+        "\u{1}been",
+        "den",
+        "dem",
+        "des",
+        "einen",
+        "einem",
+        "einer",
+        "ist",
+        "sind",
+        "liegt",
+        "steht",
+        "est",
+        "sont",
+        "ne",
+        "du",
+        "es",
+        "está",
+        "las",
+        "nada",
+        "und",
+        "et",
+        "y",
+        "и",
+        "sehr",
+        "wirklich",
+        "très",
+        "vraiment",
+        "muy",
+        "очень",
     ];
     WORDS.contains(&lower)
 }
 
 pub(super) fn is_preposition(lower: &str) -> bool {
-    ["in", "to", "at", "on", "from", "for", "into", "nach", "auf", "à", "en", "a", "zu", "bei", "by"].contains(&lower)
+    [
+        "in",
+        "to",
+        "at",
+        "on",
+        "from",
+        "for",
+        "into",
+        "nach",
+        "auf",
+        "à",
+        "en",
+        "a",
+        "zu",
+        "bei",
+        "by",
+        "в",
+        "на",
+        "из",
+        "городе",
+        "город",
+    ]
+    .contains(&lower)
 }
 
 pub(super) fn is_date(lower: &str) -> bool {
@@ -295,66 +466,65 @@ pub(super) fn is_date(lower: &str) -> bool {
         "vendredi",
         "viernes",
         "yesterday",
+        "понедельник",
+        "вторник",
+        "среда",
+        "среду",
+        "четверг",
+        "пятница",
+        "пятницу",
+        "суббота",
+        "субботу",
+        "воскресенье",
     ];
     WORDS.contains(&lower)
 }
 
-/// A numeral as digits. `one` is more often no number.
-pub(super) fn numeral(lower: &str) -> Option<&'static str> {
-    const WORDS: &[(&str, &str)] = &[
-        ("two", "2"),
-        ("three", "3"),
-        ("four", "4"),
-        ("five", "5"),
-        ("six", "6"),
-        ("seven", "7"),
-        ("eight", "8"),
-        ("nine", "9"),
-        ("ten", "10"),
-        ("eleven", "11"),
-        ("twelve", "12"),
-        ("thirteen", "13"),
-        ("fourteen", "14"),
-        ("fifteen", "15"),
-        ("sixteen", "16"),
-        ("seventeen", "17"),
-        ("eighteen", "18"),
-        ("nineteen", "19"),
-        ("twenty", "20"),
-        ("thirty", "30"),
-        ("forty", "40"),
-        ("fifty", "50"),
-        ("sixty", "60"),
-        ("seventy", "70"),
-        ("eighty", "80"),
-        ("ninety", "90"),
-        ("hundred", "100"),
-        ("thousand", "1000"),
-        ("twice", "2"),
-        ("zwei", "2"),
-        ("drei", "3"),
-        ("vier", "4"),
-        ("fünf", "5"),
-        ("sechs", "6"),
-        ("sieben", "7"),
-        ("acht", "8"),
-        ("neun", "9"),
-        ("zehn", "10"),
-        ("deux", "2"),
-        ("trois", "3"),
-        ("quatre", "4"),
-        ("cinq", "5"),
-        ("dos", "2"),
-        ("tres", "3"),
-        ("cuatro", "4"),
-        ("cinco", "5"),
-    ];
-    WORDS.iter().find(|(word, _)| *word == lower).map(|(_, digits)| *digits)
-}
-
 /// Words that are taken for the same.
 const GROUPS: &[&[&str]] = &[
-    &["user", "i", "me", "my"],
+    &["user", "i", "me", "my", "nutzer", "benutzer", "anwender"],
+    &["to", "until", "till", "bis"],
+    &["live", "reside", "dwell"],
+    &["want", "wish", "desire"],
+    &["named", "called"],
+    &["wohnt", "lebt"],
+    &["beginnt", "startet"],
+    &["clé", "clef", "clés", "clefs"],
+    &["préfère", "préférer"],
+    &["habite", "vit", "réside"],
+    &["beautiful", "pretty"],
+    &["job", "occupation"],
+    &["begins", "starts"],
+    &["speak", "talk"],
+    &["meal", "dish"],
+    &["allergic", "allergy"],
+    &["woman", "lady"],
+    &["wife", "spouse"],
+    &["often", "frequently"],
+    &["usually", "normally", "generally"],
+    &["seldom", "rarely"],
+    &["choose", "select", "pick"],
+    &["allow", "permit"],
+    &["receive", "get"],
+    &["reply", "answer", "respond"],
+    &["folder", "directory"],
+    &["laptop", "notebook"],
+    &["autumn", "fall"],
+    &["ill", "sick"],
+    &["dad", "father"],
+    &["в", "во"],
+    &["с", "со"],
+    &["trip", "journey"],
+    &["present", "gift"],
+    &["street", "road"],
+    &["forbid", "prohibit"],
+    &["hate", "detest"],
+    &["delete", "erase"],
+    &["documentation", "docs"],
+    &["production", "prod"],
+    &["development", "dev"],
+    &["kubernetes", "k8s"],
+    &["password", "passphrase"],
     &["begin", "start", "commence"],
     &["buy", "purchase"],
     &["big", "large", "huge"],
@@ -376,9 +546,8 @@ const GROUPS: &[&[&str]] = &[
     &["need", "require"],
     &["show", "display"],
     &["error", "mistake"],
-    &["live", "reside"],
     &["bicycle", "bike"],
-    &["every", "each"],
+    &["every", "each", "all"],
     &["holiday", "vacation"],
     &["flat", "apartment"],
     &["lift", "elevator"],
@@ -464,4 +633,25 @@ pub(super) const OPPOSITES: &[(&str, &str)] = &[
     ("green", "red"),
     ("success", "failur"),
     ("pass", "fail"),
+    ("short", "long"),
+    ("own", "rent"),
+    ("top", "bottom"),
+    ("hir", "fir"),
+    ("includ", "exclud"),
+    ("an", "aus"),
+    ("mit", "ohne"),
+    ("open", "clos"),
+    ("ouvre", "ferme"),
+    ("abre", "cierra"),
+    ("con", "sin"),
+    ("sous", "sur"),
+    ("may", "must"),
+    ("can", "must"),
+    ("can", "could"),
+    ("all", "some"),
+    ("every", "some"),
+    ("every", "no"),
+    ("usual", "seldom"),
+    ("always", "never"),
+    ("and", "or"),
 ];

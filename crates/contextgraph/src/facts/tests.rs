@@ -38,6 +38,21 @@ const REPLACED: &[(&str, &str, Change)] = &[
     ("Marie habite à Paris", "Marie habite à Lyon", Change::Name),
     ("El tren sale el martes", "El tren sale el lunes", Change::Date),
     ("The ticket costs 12 euros", "The ticket costs 10 euros", Change::Number),
+    ("Ольга живёт в Туле", "Ольга живёт в Москве", Change::Name),
+    ("Ольга переехала в Тулу", "Ольга живёт в Москве", Change::Name),
+    ("Билет стоит 12 рублей", "Билет стоит 10 рублей", Change::Number),
+    ("Встреча начинается во вторник", "Встреча начинается в понедельник", Change::Date),
+    ("駅は家から六分です", "駅は家から五分です", Change::Number),
+    ("田中さんは大阪に引っ越しました。", "田中さんは東京に住んでいます。", Change::Name),
+    ("会議は木曜日に変更されました", "会議は月曜日です", Change::Date),
+    ("太郎は魚が好きではありません", "太郎は魚が好きです", Change::Negation),
+    ("王芳搬到上海", "王芳住在北京", Change::Name),
+    ("团队会议改到了星期四", "团队会议在星期一", Change::Date),
+    ("李强的电话是555", "李强的电话是444", Change::Number),
+    ("张伟不喜欢喝茶", "张伟喜欢喝茶", Change::Negation),
+    ("민지 씨는 부산으로 이사했습니다.", "민지 씨는 서울에 삽니다.", Change::Name),
+    ("팀 회의는 목요일로 바뀌었습니다", "팀 회의는 월요일입니다", Change::Date),
+    ("민수는 커피를 좋아하지 않습니다", "민수는 커피를 좋아합니다", Change::Negation),
 ];
 
 /// Texts of which both can be true.
@@ -62,13 +77,21 @@ const BOTH_HOLD: &[(&str, &str)] = &[
     ("The phone number of Ben is 555-0102", "The phone number of Kate is 555-0101"),
     ("db-prod-04 runs PostgreSQL 16", "db-prod-03 runs PostgreSQL 15"),
     ("The user knows Rust", "The user knows Go"),
-    ("駅は家から六分です", "駅は家から五分です"),
     ("Julia sent 3 mails", "Julia sent 4 mails"),
     ("The sister of Clara lives in Rome", "Clara lives in Paris"),
     ("Anna's sister lives in Rome", "Anna lives in Paris"),
     ("Clara is allergic to peanuts", "The phone number of Clara is 555-0172"),
     ("Clara is employed at Siemens", "Clara's favourite colour is turquoise"),
     ("El color favorito de Javier es el gris", "Javier es alérgico a los mejillones"),
+    ("Ольга любит чай", "Ольга любит кофе"),
+    ("Сестра Ольги живёт в Туле", "Ольга живёт в Москве"),
+    ("田中さんの妹は大阪に住んでいます", "田中さんは東京に住んでいます"),
+    ("田中さんは寿司が好きです", "田中さんは納豆が好きです"),
+    ("王芳喜欢茶", "王芳喜欢咖啡"),
+    ("王芳的妹妹住在上海", "王芳住在北京"),
+    ("李强是医生", "李强是父亲"),
+    ("민지 씨의 여동생은 부산에 삽니다", "민지 씨는 서울에 삽니다"),
+    ("민수는 차를 좋아합니다", "민수는 커피를 좋아합니다"),
 ];
 
 #[test]
@@ -109,6 +132,9 @@ fn long_and_odd_texts_are_bounded() {
     assert!(!says_the_same(&long, "word word"));
     assert!(says_the_same(&long, long.trim()));
     assert_eq!(replaces(&long, &long), None);
+    for odd in ["7 pm ", ":", "a, b and ", "twenty four ", "3 May ", "五", "x is by y by "] {
+        assert!(!says_the_same(&odd.repeat(50_000), "a word"), "{odd}");
+    }
     for odd in ["", " ", ".", "is", "...", "\u{0}", "is is is", "n't"] {
         assert_eq!(replaces(odd, odd), None);
         let _ = says_the_same(odd, "x");

@@ -22,6 +22,8 @@ pub(super) struct Word {
     pub(super) lower: String,
     /// What it is compared by: its stem, or that of a synonym.
     pub(super) key: String,
+    /// Whether it is a verb that tells of what is over.
+    pub(super) past: bool,
 }
 
 /// The words of a text, at most so many.
@@ -42,7 +44,7 @@ pub(super) fn of(text: &str, most: usize) -> Vec<Word> {
                 out.push(word(&bare, stem, at == 0));
             }
             if negated {
-                out.push(Word { class: Class::Negation, lower: "not".to_owned(), key: "not".to_owned() });
+                out.push(classified("not", false));
             }
             if out.len() >= most {
                 out.truncate(most);
@@ -77,28 +79,48 @@ fn contraction(lower: &str) -> (&str, bool) {
 }
 
 fn word(written: &str, lower: &str, first: bool) -> Word {
-    let lower = lower.to_owned();
-    let class_and_key = |class: Class, key: String| (class, key);
-    let number = lexicon::numeral(&lower).map(ToOwned::to_owned).or_else(|| number(&lower));
     let mut letters = written.chars();
     let capital = letters.next().is_some_and(char::is_uppercase);
     let inner = letters.any(char::is_uppercase);
-    let (class, key) = if lexicon::is_negation(&lower) {
-        class_and_key(Class::Negation, lower.clone())
+    classified(lower, (capital && !first) || inner)
+}
+
+/// A word in lower case by what it is. `named`: it is written as a name is.
+pub(super) fn classified(lower: &str, named: bool) -> Word {
+    let number = lexicon::numeral(lower).map(ToOwned::to_owned).or_else(|| number(lower));
+    let (class, key) = if lexicon::is_negation(lower) {
+        (Class::Negation, lower.to_owned())
+    } else if is_full_date(lower) {
+        (Class::Date, lower.to_owned())
     } else if let Some(number) = number {
-        class_and_key(Class::Number, number)
-    } else if names::is_calendar(&lower) || lexicon::is_date(&lower) {
-        class_and_key(Class::Date, lower.clone())
-    } else if lexicon::is_filler(&lower) {
-        class_and_key(Class::Filler, lower.clone())
-    } else if (capital && !first) || inner || lower.chars().any(|c| c.is_numeric() || "_@#".contains(c)) {
-        class_and_key(Class::Name, lower.clone())
+        (Class::Number, number)
+    } else if names::is_calendar(lower) || lexicon::is_date(lower) {
+        (Class::Date, lower.to_owned())
+    } else if lexicon::is_filler(lower) {
+        (Class::Filler, lower.to_owned())
+    } else if let Some(key) = lexicon::synonym(&text::stem(lower)).filter(|_| named) {
+        // Nouns are written as names are in German.
+        (Class::Plain, key.to_owned())
+    } else if named || lower.chars().any(|c| c.is_numeric() || "_@#".contains(c)) {
+        (Class::Name, lower.to_owned())
     } else {
         let stem = text::stem(&lower.replace('-', ""));
         let key = lexicon::synonym(&stem).map_or(stem, ToOwned::to_owned);
-        class_and_key(Class::Plain, key)
+        (Class::Plain, key)
     };
-    Word { class, lower, key }
+    Word { class, lower: lower.to_owned(), key, past: false }
+}
+
+/// Whether it is a date of digits: a year or none, month, day.
+fn is_full_date(lower: &str) -> bool {
+    lower.contains('-')
+        && lower.len() >= 6
+        && lower.split('-').count() >= 2
+        && lower.split('-').skip(1).all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && lower
+            .split('-')
+            .next()
+            .is_some_and(|year| year.is_empty() || (year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit())))
 }
 
 /// A number as digits: `1,000`, `15th`, `3pm`, `10:30`, `2.5`, `40%`.

@@ -153,10 +153,9 @@ fn what_contradicts_is_not_merged_even_if_all_are_looked_at_together() {
     assert_eq!(memory.call("list_memories", json!({}))["total"], before);
 }
 
-#[test]
-fn pairs_that_the_rules_were_not_made_with() {
-    let text = include_str!("../data/held_out.txt");
-    let (mut same, mut merged, mut apart, mut wrong) = (0, Vec::new(), 0, Vec::new());
+/// Pairs of a file of held-out ones: those that say the same and are not merged, those that do not and are, and how many there are of each.
+fn held_out(text: &'static str) -> ([usize; 2], [Vec<&'static str>; 2]) {
+    let (mut counts, mut faults) = ([0; 2], [Vec::new(), Vec::new()]);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let (sign, pair) = line.split_at(2);
         let (a, b) = pair.split_once(" | ").unwrap();
@@ -165,20 +164,43 @@ fn pairs_that_the_rules_were_not_made_with() {
         memory.store(b);
         memory.call("trigger_consolidation", json!({}));
         let one = memory.call("list_memories", json!({}))["total"] == 1;
-        if sign == "= " {
-            same += 1;
-            if one {
-                merged.push(line);
-            }
-        } else {
-            apart += 1;
-            if one {
-                wrong.push(line);
-            }
+        let kind = usize::from(sign != "= ");
+        counts[kind] += 1;
+        if one != (kind == 0) {
+            faults[kind].push(line);
         }
     }
-    println!("held out: {} of {same} merged, {} of {apart} wrongly: {wrong:?}", merged.len(), wrong.len());
+    println!(
+        "held out: {} of {} merged, {} of {} wrongly; missed {:#?}, wrong {:#?}",
+        counts[0] - faults[0].len(),
+        counts[0],
+        faults[1].len(),
+        counts[1],
+        faults[0],
+        faults[1]
+    );
+    (counts, faults)
+}
+
+#[test]
+fn pairs_that_the_rules_were_not_made_with() {
+    let (counts, [missed, wrong]) = held_out(include_str!("../data/held_out.txt"));
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // What was measured when the rules were done, 15 of 20, and not a goal: whoever changes the rules by these pairs writes others.
-    assert!(merged.len() >= 15, "{merged:#?}");
+    // What was measured when the first rules were done, 15 of 20, and not a goal: whoever changes the rules by these pairs writes others.
+    assert!(counts[0] - missed.len() >= 15, "{missed:#?}");
+}
+
+#[test]
+fn pairs_that_were_written_before_the_rules_were_widened() {
+    // Measured once when the rules were done: 78 of 85, none of 126 wrongly. What that showed was mended afterwards.
+    let (counts, [missed, wrong]) = held_out(include_str!("../data/held_out_second.txt"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!((counts[0] - missed.len()) * 20 >= counts[0] * 19, "{missed:#?}");
+}
+
+#[test]
+fn pairs_that_were_written_after_all_rules() {
+    let (counts, [missed, wrong]) = held_out(include_str!("../data/held_out_third.txt"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(counts[0] - missed.len() >= 27, "{missed:#?}");
 }
