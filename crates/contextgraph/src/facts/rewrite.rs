@@ -508,7 +508,7 @@ fn names_one(side: &[Token]) -> bool {
 }
 
 /// Sorts what is told in a list: "A, B and C". Items of one word each.
-fn lists(tokens: &mut Vec<Token>) {
+fn lists(tokens: &mut [Token]) {
     let conjunction =
         |token: &Token| matches!(token.lower.as_str(), "and" | "und" | "et" | "y" | "и" | "e" | "as well as");
     for last in (1..tokens.len().saturating_sub(1)).rev() {

@@ -95,11 +95,11 @@ impl Packed {
             e9: content.e9.sketch(),
             direction: content.direction,
         };
-        exact.as_kept()
+        exact.into_kept()
     }
 
     /// What is left of it after writing and reading.
-    fn as_kept(self) -> Self {
+    fn into_kept(self) -> Self {
         let mut kept = self;
         // A stretch may be written in another way once it was rounded; the second time nothing changes any more, or the third.
         for _ in 0..3 {
@@ -237,7 +237,7 @@ impl Packed {
                 Direction::Unknown
             },
         };
-        Some(exact.as_kept())
+        Some(exact.into_kept())
     }
 
     /// The length of the vector of each space before it was scaled, for finding the spaces that a mean is firm in: the

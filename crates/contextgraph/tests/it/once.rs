@@ -170,15 +170,6 @@ fn held_out(text: &'static str) -> ([usize; 2], [Vec<&'static str>; 2]) {
             faults[kind].push(line);
         }
     }
-    println!(
-        "held out: {} of {} merged, {} of {} wrongly; missed {:#?}, wrong {:#?}",
-        counts[0] - faults[0].len(),
-        counts[0],
-        faults[1].len(),
-        counts[1],
-        faults[0],
-        faults[1]
-    );
     (counts, faults)
 }
 

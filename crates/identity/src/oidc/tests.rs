@@ -243,7 +243,7 @@ async fn keys_that_change_are_followed_and_made_up_ones_do_not_bother_the_issuer
     issuer.p256 = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
     *issuer.published.keys.lock() = vec![ec_key(&issuer.p256, "p2")];
     let new = issuer.sign(&json!({"alg": "ES256", "kid": "p2"}), &issuer.claims());
-    later(PAUSE).await;
+    later(MIN_FETCH_INTERVAL).await;
     check(&provider, &new).await.unwrap();
     assert_eq!(issuer.published.fetches.load(Ordering::Relaxed), 2);
     // What the old key signed is worth nothing any more, although it was known.
@@ -259,9 +259,9 @@ async fn an_issuer_that_is_away_is_believed_in_for_a_while() {
     let token = issuer.sign(&json!({"alg": "ES256", "kid": "p"}), &claims);
     check(&provider, &token).await.unwrap();
     issuer.published.keys.lock().clear();
-    later(REFRESH).await;
+    later(KEY_REFRESH_INTERVAL).await;
     check(&provider, &token).await.unwrap();
-    later(KEEP).await;
+    later(MAX_KEY_AGE).await;
     assert!(check(&provider, &token).await.is_err());
 }
 
