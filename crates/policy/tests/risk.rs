@@ -63,6 +63,18 @@ fn risk_is_the_maximum_of_what_everyone_says() {
         (r#"{"security":{"risk_level":"safe"}}"#, Core, Safe, false),
         (r#"{"security":{"risk_level":"safe"}}"#, Standard, Moderate, true),
         (r#"{"security":{"risk_level":"dangerous"}}"#, Core, Dangerous, false),
+        (
+            r#"{"name":"trigger_dream","security":{"risk_level":"moderate"},"inputSchema":{"properties":{"force":{"type":"boolean"}}}}"#,
+            Core,
+            Moderate,
+            false,
+        ),
+        (
+            r#"{"name":"trigger_dream","security":{"risk_level":"moderate"},"inputSchema":{"properties":{"force":{"type":"boolean"}}}}"#,
+            Standard,
+            Dangerous,
+            true,
+        ),
         (r#"{"security":{"risk_level":"safe","permissions_required":["shell.execute"]}}"#, Core, Dangerous, true),
         (r#"{"security":{"risk_level":"safe","permissions_required":["shell"]}}"#, Core, Dangerous, true),
         (r#"{"security":{"risk_level":"safe","permissions_required":["root"]}}"#, Core, Dangerous, true),

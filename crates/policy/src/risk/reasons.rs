@@ -21,7 +21,10 @@ pub(super) fn strongest(
 ) -> (Risk, String) {
     let mut all: Vec<(Risk, String)> = Vec::new();
     all.extend(of_arguments(found));
-    all.extend(of_nature(declared, found).filter(|(risk, _)| !reads || *risk == Risk::Dangerous));
+    // Who is trusted as the kernel is and names a risk has thought of the name and the arguments that are guessed by.
+    let is_named = trust == TrustLevel::Core && declared.risk.is_some();
+    let guessed = of_nature(declared, found).filter(|_| !is_named);
+    all.extend(guessed.filter(|(risk, _)| !reads || *risk == Risk::Dangerous));
     all.extend(of_server(declared, found));
     // Where a server asks for nothing and only reads, that it opens URLs is what it is checked for, and no more.
     let guessed = |is_network: bool, said: bool| reads && is_network && !said;

@@ -26,7 +26,8 @@ fn a_malformed_configuration_is_named_with_file_and_line() {
         ("# fine\nlisten = \"nowhere\"\n", &["servers.toml:2:", "listen"]),
     ] {
         home.configure(text);
-        for command in [&["servers"][..], &["stdio"], &["serve"], &["tools"], &["call", "x"]] {
+        for command in [&["servers"][..], &["stdio"], &["serve", "--listen", "127.0.0.1:0"], &["tools"], &["call", "x"]]
+        {
             let said = home.run(command).err(2);
             assert!(words.iter().all(|word| said.contains(word)), "{command:?} {text:?}: {said}");
         }

@@ -19,7 +19,7 @@ const META: [&str; 3] = ["mgp_tools_discover", "mgp_tools_request", "mgp_tools_c
 
 /// Tools of which each takes some hundred tokens.
 fn large(names: &str, count: usize, words: usize) -> Vec<Value> {
-    let text = "carves the lamp ".repeat(words);
+    let text = "counts the lamp ".repeat(words);
     (0..count).map(|number| tool_with(&format!("{names}_{number}"), &json!({"description": text}))).collect()
 }
 
@@ -69,7 +69,7 @@ impl Handler for Gated {
 
 #[tokio::test]
 async fn a_server_that_stands_alone_is_shown_whole_and_the_memory_does_not_count() {
-    let heavy = || Script::new(Era::Legacy, large("carve", 60, 200));
+    let heavy = || Script::new(Era::Legacy, large("count", 60, 200));
     for beside in [None, Some("memory")] {
         let kernel = kernel(ToolContext::default(), Duration::from_secs(3)).await;
         let mut specs = vec![spec("excel", heavy(), ServerPolicy::default())];
@@ -103,7 +103,7 @@ async fn each_client_program_is_listed_what_it_bears() {
             let tools = ToolContext { clients: clients.clone(), ..ToolContext::default() };
             let kernel = kernel(tools, Duration::from_secs(3)).await;
             kernel.apply(vec![
-                spec("one", Script::new(Era::Legacy, large("carve", 30, 5)), ServerPolicy::default()),
+                spec("one", Script::new(Era::Legacy, large("count", 30, 5)), ServerPolicy::default()),
                 spec("two", Script::new(Era::Legacy, large("bend", 30, 5)), ServerPolicy::default()),
             ]);
             kernel.settled(Duration::from_secs(5)).await;
@@ -117,7 +117,7 @@ async fn each_client_program_is_listed_what_it_bears() {
 async fn while_servers_start_the_tools_for_finding_are_listed_and_answer_and_what_was_listed_stays() {
     for era in ERAS {
         let kernel = kernel(ToolContext::default(), Duration::from_millis(50)).await;
-        let late = Script::new(Era::Legacy, large("carve", 60, 200));
+        let late = Script::new(Era::Legacy, large("count", 60, 200));
         *late.instructions.lock() = Some("Carve along the grain.".to_owned());
         let (gated, release) = Gated::new(late);
         let quick = Script::new(Era::Legacy, vec![tool_with("calculate", &json!({"description": "Adds numbers"}))]);
@@ -142,13 +142,13 @@ async fn while_servers_start_the_tools_for_finding_are_listed_and_answer_and_wha
         kernel.settled(Duration::from_secs(5)).await;
         assert_eq!(client.list("tools").await, first, "nothing of it goes, though there is too much now: {era:?}");
         let found =
-            client.call("mgp_tools_discover", json!({"query": "carve the lamp", "max_results": 1})).await.unwrap();
+            client.call("mgp_tools_discover", json!({"query": "count the lamp", "max_results": 1})).await.unwrap();
         let given = json!([{"server_id": "excel", "instructions": "Carve along the grain."}]);
         assert_eq!(found["structuredContent"]["server_instructions"], given, "they came too late for the greeting");
         let again =
-            client.call("mgp_tools_discover", json!({"query": "carve the lamp", "max_results": 1})).await.unwrap();
+            client.call("mgp_tools_discover", json!({"query": "count the lamp", "max_results": 1})).await.unwrap();
         assert_eq!(again["structuredContent"].get("server_instructions"), None, "once is enough");
-        assert!(ran(&client.call("excel__carve_1", json!({})).await));
+        assert!(ran(&client.call("excel__count_1", json!({})).await));
     }
 }
 
@@ -156,7 +156,7 @@ async fn while_servers_start_the_tools_for_finding_are_listed_and_answer_and_wha
 #[tokio::test]
 async fn tools_for_finding_that_were_listed_stay() {
     let kernel = kernel(ToolContext::default(), Duration::from_millis(50)).await;
-    let (gated, release) = Gated::new(Script::new(Era::Legacy, large("carve", 3, 1)));
+    let (gated, release) = Gated::new(Script::new(Era::Legacy, large("count", 3, 1)));
     let quick = Script::new(Era::Legacy, large("add", 1, 1));
     kernel.apply(vec![spec("add", quick, ServerPolicy::default()), spec("late", gated, ServerPolicy::default())]);
     let early = client(&kernel, Era::Legacy, "claude-code").await;
@@ -165,10 +165,10 @@ async fn tools_for_finding_that_were_listed_stay() {
     kernel.settled(Duration::from_secs(5)).await;
     until("the late one", || kernel.status().iter().all(|server| server.counts[0] > 0)).await;
     assert_eq!(early.list("tools").await.len(), 7);
-    assert!(early.call("mgp_tools_discover", json!({"query": "carve"})).await.is_ok());
+    assert!(early.call("mgp_tools_discover", json!({"query": "count"})).await.is_ok());
     let late = client(&kernel, Era::Legacy, "claude-code").await;
     assert_eq!(late.list("tools").await.len(), 4);
-    let refused = late.call("mgp_tools_discover", json!({"query": "carve"})).await;
+    let refused = late.call("mgp_tools_discover", json!({"query": "count"})).await;
     assert!(refused.is_err() || refused.unwrap()["isError"] == true, "what is not listed is not there");
 }
 
@@ -227,11 +227,11 @@ async fn a_list_that_fails_upstream_is_no_empty_list() {
 fn wordy(number: usize) -> Value {
     let arguments: serde_json::Map<String, Value> = (0..12)
         .map(|argument| {
-            (format!("argument_{argument}"), json!({"type": "string", "description": "carve it ".repeat(40)}))
+            (format!("argument_{argument}"), json!({"type": "string", "description": "count it ".repeat(40)}))
         })
         .collect();
     let schema = json!({"type": "object", "properties": arguments, "required": ["argument_3"]});
-    tool_with(&format!("carve_{number}"), &json!({"description": "Carves a lamp. ".repeat(30), "inputSchema": schema}))
+    tool_with(&format!("count_{number}"), &json!({"description": "Carves a lamp. ".repeat(30), "inputSchema": schema}))
 }
 
 #[tokio::test]
@@ -244,14 +244,14 @@ async fn ten_results_fit_and_nothing_is_sent_twice_in_full() {
     kernel.settled(Duration::from_secs(5)).await;
     for era in ERAS {
         let ann = client(&kernel, era, "t").await;
-        let found = ann.call("mgp_tools_discover", json!({"query": "carve a lamp", "max_results": 10})).await.unwrap();
+        let found = ann.call("mgp_tools_discover", json!({"query": "count a lamp", "max_results": 10})).await.unwrap();
         let results = found["structuredContent"]["tools"].as_array().unwrap();
         assert_eq!(results.len(), 10, "{}", found["structuredContent"]["truncated"]);
         let names = |tool: &Value| tool["inputSchema"]["properties"].as_object().unwrap().len();
         assert!(
             results.iter().all(|tool| names(tool) == 12 && tool["inputSchema"]["required"] == json!(["argument_3"]))
         );
-        assert_eq!(results[0]["inputSchema"]["properties"]["argument_1"]["description"], json!("carve it ".repeat(40)));
+        assert_eq!(results[0]["inputSchema"]["properties"]["argument_1"]["description"], json!("count it ".repeat(40)));
         assert_eq!((&results[0]["shortened"], &results[9]["shortened"]), (&Value::Null, &json!(true)));
         let text = found["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("10. ") && text.contains("argument_3: string"), "{text}");
