@@ -63,18 +63,6 @@ fn risk_is_the_maximum_of_what_everyone_says() {
         (r#"{"security":{"risk_level":"safe"}}"#, Core, Safe, false),
         (r#"{"security":{"risk_level":"safe"}}"#, Standard, Moderate, true),
         (r#"{"security":{"risk_level":"dangerous"}}"#, Core, Dangerous, false),
-        (
-            r#"{"name":"trigger_dream","security":{"risk_level":"moderate"},"inputSchema":{"properties":{"force":{"type":"boolean"}}}}"#,
-            Core,
-            Moderate,
-            false,
-        ),
-        (
-            r#"{"name":"trigger_dream","security":{"risk_level":"moderate"},"inputSchema":{"properties":{"force":{"type":"boolean"}}}}"#,
-            Standard,
-            Dangerous,
-            true,
-        ),
         (r#"{"security":{"risk_level":"safe","permissions_required":["shell.execute"]}}"#, Core, Dangerous, true),
         (r#"{"security":{"risk_level":"safe","permissions_required":["shell"]}}"#, Core, Dangerous, true),
         (r#"{"security":{"risk_level":"safe","permissions_required":["root"]}}"#, Core, Dangerous, true),
@@ -92,6 +80,19 @@ fn risk_is_the_maximum_of_what_everyone_says() {
         let found = weigh(definition, "tool", NOTHING, trust);
         assert_eq!((found.risk, found.overridden), (risk, overridden), "{definition} {trust}");
     }
+}
+
+#[test]
+fn a_trusted_server_is_believed_about_what_a_name_and_arguments_only_suggest() {
+    let definition = r#"{"description":"Starts a dream: replays recent memories.","security":{"risk_level":"moderate"},
+        "inputSchema":{"type":"object","properties":{"force":{"type":"boolean"}}}}"#;
+    let risk = |name: &str, trust| weigh(definition, name, NOTHING, trust).risk;
+    assert_eq!(risk("trigger_dream", TrustLevel::Core), Risk::Moderate);
+    assert_eq!(risk("trigger_dream", TrustLevel::Standard), Risk::Dangerous, "of others it is only their word");
+    let unsaid = r#"{"inputSchema":{"type":"object","properties":{"force":{"type":"boolean"}}}}"#;
+    assert_eq!(weigh(unsaid, "delete_all_records", NOTHING, TrustLevel::Core).risk, Risk::Dangerous, "it names none");
+    let shell = r#"{"security":{"risk_level":"safe","permissions_required":["shell.execute"]}}"#;
+    assert_eq!(weigh(shell, "look", NOTHING, TrustLevel::Core).risk, Risk::Dangerous, "permissions count all the same");
 }
 
 #[test]

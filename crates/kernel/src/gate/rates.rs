@@ -133,8 +133,8 @@ impl Kernel {
         outcome
     }
 
-    /// Counts a request that the kernel answers itself, by the name of its method or tool: against what its principal may
-    /// do. A name that is none of its own is counted where it is forwarded.
+    /// Counts a request that the kernel answers itself, by the name of its method or tool: against how often its principal
+    /// may ask. A name that is none of its own is counted where it is forwarded.
     ///
     /// # Errors
     /// The bound is reached.
@@ -185,7 +185,12 @@ impl Kernel {
         if principals.is_unlimited() && is_free {
             return Ok(None);
         }
-        let mut wanted = vec![(Counted::Principal(principal.clone()), principals.of(principal))];
+        let mut of_principal = principals.of(principal);
+        if at.is_none() {
+            // A quota is of the work of servers.
+            of_principal.quota = None;
+        }
+        let mut wanted = vec![(Counted::Principal(principal.clone()), of_principal)];
         if let (Some((server, tool)), Some(pressure)) = (at, pressure) {
             wanted.push((Counted::Server(server.id().clone()), pressure.rates));
             let of_tool = tool.and_then(|tool| Some((tool, *pressure.tools.get(tool)?)));
