@@ -18,6 +18,10 @@ use crate::peers::{self, Peers};
 use crate::process::{self, Background};
 use crate::tally::{Tally, say, seconds};
 
+/// What the operator of the kernel says of the fixture: the suite has no person who could be asked about tools whose names
+/// say that they trigger something.
+const OPERATOR_WORDS: &str = "[servers.tools.test_trigger_tool_change]\nrisk = \"moderate\"\n\
+    [servers.tools.test_trigger_resource_update]\nrisk = \"moderate\"\n";
 const REVISIONS: &[&str] = &["2025-11-25", "2026-07-28"];
 const START_LIMIT: Duration = Duration::from_secs(30);
 const SHOWN: usize = 40;
@@ -111,7 +115,7 @@ impl Suite<'_> {
             }
         };
         let config = place.join("mgp.toml");
-        std::fs::write(&config, format!("data_dir = \"data\"\n[[servers]]\nid = \"fixture\"\n{table}"))
+        std::fs::write(&config, format!("data_dir = \"data\"\n[[servers]]\nid = \"fixture\"\n{table}{OPERATOR_WORDS}"))
             .with_context(|| format!("writing {}", config.display()))?;
         let mut command = Command::new(self.layout.kernel()?);
         command.arg("serve").arg("--config").arg(&config).args(["--listen", "127.0.0.1:0", "--no-auth"]);

@@ -43,12 +43,16 @@ impl Kernel {
         let finding = level != Level::All || asked || is_model && (starting || self.keeps_finding(context));
         // A host that shows pages keeps their tools from the model itself. A lone server is shown as it shows itself.
         let sees_pages = !is_model || context.caller.can(&["extensions", app::EXTENSION]) || view.servers.len() == 1;
-        self.note_listed(context, view, &seen, level, finding);
+        // What is listed now stays in the list: the kernel's own servers must not fill it before it is known whether all fit.
+        let waits = starting && is_model && level == Level::All && self.bearing(context).shown == Shown::Auto;
+        let left_out = if waits { self.unpinned_built_in(context, view, &seen) } else { HashSet::new() };
+        let listed = || seen.order.iter().filter(|name| !left_out.contains(*name)).cloned();
+        self.note_listed(context, view, level, finding, listed);
         let mut shown = match level {
             Level::All if !finding && (seen.for_pages.is_empty() || sees_pages) => return list,
             Level::All => {
-                let offered = seen.order.iter().filter(|name| sees_pages || seen.offers(name));
-                offered.filter_map(|name| seen.tools.get(name)).cloned().collect()
+                let offered = listed().filter(|name| sees_pages || seen.offers(name));
+                offered.filter_map(|name| seen.tools.get(&name).cloned()).collect()
             }
             Level::Categories | Level::Discovery => Vec::new(),
             Level::Hybrid => self.held_tools(context, &seen),
@@ -71,7 +75,14 @@ impl Kernel {
     }
 
     /// Remembers what a client is listed, so that nothing of it goes when more servers come.
-    fn note_listed(&self, context: &Context, view: &View, seen: &Seen, level: Level, finding: bool) {
+    fn note_listed<I: Iterator<Item = String>>(
+        &self,
+        context: &Context,
+        view: &View,
+        level: Level,
+        finding: bool,
+        listed: impl FnOnce() -> I,
+    ) {
         let bearing = self.bearing(context);
         // A list that is always whole needs no memory, and one of a server that stands alone has other names beside others.
         let passing = bearing.shown == Shown::Auto && level == Level::All && !stands_alone(view);
@@ -82,9 +93,22 @@ impl Kernel {
         self.discovery().with_client(&context.session, budget, |client| {
             client.has_finding |= finding;
             if passing {
-                client.listed = seen.order.iter().cloned().collect();
+                client.listed = listed().collect();
             }
         });
+    }
+
+    /// The tools of servers that are part of the kernel, but for those that are pinned.
+    fn unpinned_built_in(&self, context: &Context, view: &View, seen: &Seen) -> HashSet<String> {
+        let pinned: HashSet<String> =
+            self.discovery().with_client(&context.session, self.budget_of(context), |client| {
+                client.loaded.pinned().map(str::to_owned).collect()
+            });
+        let is_built_in = |name: &&String| {
+            let route = view.directory.tool(name);
+            route.and_then(|route| view.servers.get(route.server)).is_some_and(|server| server.is_built_in())
+        };
+        seen.order.iter().filter(is_built_in).filter(|name| !pinned.contains(*name)).cloned().collect()
     }
 
     /// Remembers the servers whose instructions a client was given with its greeting.
