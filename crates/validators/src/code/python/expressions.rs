@@ -287,6 +287,7 @@ impl Checker<'_> {
                     && !path.contains('(')
                     && (!known::is_member_understood(path, name)
                         || super::given::reaches(root, name)
+                        || super::given::is_member_unknown(path, name)
                         || !known::is_of_library(root) && super::given::is_listener(root, name))
                 {
                     self.doubt(at, &whole);
