@@ -26,8 +26,25 @@ impl Reader<'_> {
         }
     }
 
+    /// Files that a server gives out: those of the project are meant, others are not.
+    fn gives_out_files(&mut self, call: &Call<'_, '_>) {
+        let is_outside = |path: &Expression<'_>| {
+            self.text(path).is_some_and(|path| {
+                places::of(&path) == places::Place::Outside && (path == "/" || !path.starts_with("/app"))
+            })
+        };
+        let by_option = matches!(call.option("root"), Found::Value(root) if is_outside(root));
+        if by_option || call.argument(0).is_some_and(is_outside) {
+            let message = format!("`{}` gives out files from outside of the project", call.name);
+            self.ask(call.span, "code-reach", message);
+        }
+    }
+
     /// A member of a package that is not known to be harmless, called or handed on.
     pub(super) fn unknown_member(&mut self, call: &Call<'_, '_>) {
+        if matches!(call.name, "static" | "serveStatic" | "sendFile" | "staticFiles") {
+            self.gives_out_files(call);
+        }
         let handed = call.given.iter().flat_map(Things::paths).filter(|path| {
             !path.contains('(')
                 && !path.split('.').skip(1).any(|step| step.starts_with(|c: char| c.is_ascii_uppercase()))

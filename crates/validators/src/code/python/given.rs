@@ -174,7 +174,7 @@ impl Checker<'_> {
             keys.iter().filter_map(Val::as_str).any(|key| crate::shell::decides(&key.to_ascii_uppercase()))
         });
         let listens = arguments.all().flat_map(Val::each).filter_map(Val::as_str).any(is_every_address);
-        let names_code = root.is_some() && known::is_of_package(package) && names_code(package, arguments);
+        let names_code = root.is_some() && known::is_of_package(package) && names_code(package, name, arguments);
         let loads = names_code || BY_LOADING.contains(package) && arguments.all().any(|value| holds_entry(value, 0));
         let evaluates = (BY_EVALUATING.contains(package) || takes_text(name))
             && arguments.all().any(|value| is_foreign(value, package));
@@ -384,7 +384,7 @@ fn inner_texts(arguments: &Arguments) -> impl Iterator<Item = &str> {
 
 /// Whether a value is, or holds, a text of the form `module:name`.
 /// Packages that are given texts with dots and colons which name columns, fields, keys and settings.
-const DOTTED: &str = "pandas polars pyarrow xarray sqlalchemy sqlmodel django rest_framework matplotlib seaborn plotly boto3 botocore kubernetes \
+const DOTTED: &str = "pandas polars pyarrow xarray sqlalchemy sqlmodel matplotlib seaborn plotly boto3 botocore kubernetes \
      googleapiclient google azure pymongo motor beanie bson elasticsearch jsonpath_ng opentelemetry structlog loguru sentry_sdk redis \
      aioredis lxml bs4 docx openpyxl torch transformers datasets huggingface_hub tokenizers requests httpx aiohttp redis dask duckdb \
      pytest pytest_mock sklearn spacy nltk prometheus_client influxdb_client qdrant_client chromadb neo4j streamlit rich click typer \
@@ -421,15 +421,26 @@ const CODE_WORDS: [&str; 24] = [
 static BY_DOTS: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOTTED));
 
 /// Whether a call of a package is given the name of a module, or a text for an option that names code.
-fn names_code(package: &str, arguments: &Arguments) -> bool {
+fn names_code(package: &str, name: &str, arguments: &Arguments) -> bool {
     let by_option = arguments.keywords.iter().any(|(key, value)| {
         let key = key.to_ascii_lowercase();
         // Extensions of these are told apart by their names.
         let is_told_apart = key == "extensions" && matches!(package, "markdown" | "jinja2");
         key.split('_').any(|word| CODE_WORDS.contains(&word)) && names_something(value) && !is_told_apart
     });
-    by_option
-        || !BY_DOTS.contains(package) && arguments.all().any(|value| holds_entry(value, 0) || holds_module(value, 0))
+    // Models and modules of the project are named by texts here.
+    let of_project = matches!(
+        name,
+        "ForeignKey"
+            | "OneToOneField"
+            | "ManyToManyField"
+            | "include"
+            | "get_model"
+            | "relationship"
+            | "override_settings"
+    );
+    let is_dotted = BY_DOTS.contains(package) || of_project;
+    by_option || !is_dotted && arguments.all().any(|value| holds_entry(value, 0) || holds_module(value, 0))
 }
 
 /// Whether a value is, or holds, a text that looks like the path of a module: `package.module.Name`. Names of files and of
