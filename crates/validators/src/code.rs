@@ -5,6 +5,7 @@
 //! time beyond that; a name that is computed in a way it cannot follow is refused where it could reach something
 //! forbidden. Parsing is no sandbox: this is one check of several.
 
+mod harmless;
 mod imports;
 mod javascript;
 mod known;

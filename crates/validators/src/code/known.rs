@@ -76,6 +76,19 @@ pub(super) fn is_member_understood(of: &str, name: &str) -> bool {
     (is_class || package.has(inside)) && (!inner || package.has(&whole()))
 }
 
+/// Whether a module is of a package that the table lists.
+pub(super) fn is_of_package(module: &str) -> bool {
+    PACKAGES.contains_key(module)
+}
+
+/// Whether the table names a member of a package itself: a module, an object, or a member that alone is known of it.
+pub(super) fn is_listed(of: &str, name: &str) -> bool {
+    let (root, inside) = of.split_once('.').unwrap_or((of, ""));
+    PACKAGES.get(root).is_some_and(|package| {
+        if inside.is_empty() { package.has(name) } else { package.listed.contains(&*format!("{inside}.{name}")) }
+    })
+}
+
 /// Whether a module of the library is documented to have a member. What belongs to its classes is judged elsewhere.
 fn is_of_module(module: &str, name: &str) -> bool {
     let Some(members) = LIBRARY.get(module) else { return true };

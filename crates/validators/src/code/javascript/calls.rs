@@ -83,6 +83,7 @@ impl Reader<'_> {
         self.changes_folder(&call);
         self.named_files(&call);
         self.service_call(&call);
+        self.unknown_member(&call);
         self.sending_call(&call);
         self.shows_secret(&call);
         let name = method.as_deref().unwrap_or_default();
@@ -182,6 +183,14 @@ impl Reader<'_> {
                     && !is_plain_option(&key, &property.value)
                 {
                     self.ask(span, why.0, format!("the option `{key}` of `{path}` {}", why.1));
+                }
+                let is_text = || self.things(&property.value).known.iter().any(Thing::is_text);
+                if rules::is_of_package(path) && rules::option_names_code(&key) && is_text() {
+                    self.ask(
+                        span,
+                        "code-loader",
+                        format!("the option `{key}` of `{path}` names what is loaded or run"),
+                    );
                 }
             }
         }
@@ -289,10 +298,11 @@ impl Reader<'_> {
         self.file_call(&call);
         self.named_files(&call);
         self.command(&call);
+        self.unknown_member(&call);
         if ["Command", "Request", "Socket", "Source", "Mail"].iter().any(|end| name.ends_with(end)) || name == "ws" {
             self.sending_call(&call);
         }
-        if callee.paths().any(services::takes_key) && self.key_goes_elsewhere(&call) {
+        if callee.paths().any(rules::is_of_package) && self.key_goes_elsewhere(&call) {
             self.ask(
                 it.span,
                 "code-send",
@@ -418,6 +428,7 @@ fn is_file_path(path: &str) -> bool {
 /// Values of options that load nothing which is not known.
 fn is_plain_option(key: &str, value: &Expression<'_>) -> bool {
     match (key, fold::bare(value)) {
+        ("proxy", Expression::BooleanLiteral(on)) => !on.value,
         ("transport", Expression::ObjectExpression(object)) => match property(object, "target") {
             Found::Value(Expression::StringLiteral(target)) => {
                 matches!(target.value.as_str(), "pino-pretty" | "pino/file")

@@ -3,7 +3,7 @@
 
 use oxc_ast::ast::TemplateLiteral;
 
-use super::rules::effects::{self, FileEffect};
+use super::rules::{self, effects, effects::FileEffect};
 use super::scope::{Source, Thing, Things};
 
 /// Ways in which a text that is put together may begin and end, at most.
@@ -190,6 +190,15 @@ pub(super) fn answer(path: &str, arguments: &[Things]) -> Things {
             things.push(Thing::Private(name.map_or(Source::Environment, |name| Source::Variable(name.to_owned()))));
         }
         _ => {}
+    }
+    // Packages read files too.
+    let last = path.rsplit('.').next().unwrap_or_default();
+    if matches!(
+        last,
+        "readFile" | "readFileSync" | "fromFile" | "parseFile" | "readJson" | "readJsonSync" | "extractRawText"
+    ) && rules::is_of_package(path)
+    {
+        things.push(Thing::Private(Source::File));
     }
     match effects::of_function(path) {
         Some((FileEffect::Read, _)) => things.push(Thing::Private(Source::File)),

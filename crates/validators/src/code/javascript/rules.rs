@@ -8,7 +8,9 @@ mod texts;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-pub(super) use packages::{is_known, is_own, option_asked, package_asked};
+pub(super) use packages::{
+    is_known, is_member_unknown, is_of_package, is_own, option_asked, option_names_code, package_asked,
+};
 pub(super) use texts::{is_active, is_named_environment, is_telling_text};
 
 pub(super) type Why = (&'static str, &'static str);
@@ -21,6 +23,7 @@ const LOADER: Why = ("code-loader", "reaches modules by the back door");
 const REMOTE: Why = ("code-remote", "may destroy, stop or change something that others use");
 const SECRET: Why = ("code-reach", "gives something secret");
 const SEND: Why = ("code-send", "sends what is logged to another machine");
+const DETOUR: Why = ("code-send", "leads what is sent by way of another machine");
 const ENVIRONMENT: Why = ("code-handed-on", "hands on the whole environment");
 const BROWSER: Why = ("code-page", "runs code in a page or reads what is secret there");
 

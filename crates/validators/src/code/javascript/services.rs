@@ -6,7 +6,7 @@ use oxc_span::Span;
 use super::content::{self, Piece};
 use super::effects::Call;
 use super::options::{Found, property};
-use super::rules::effects;
+use super::rules::{self, effects};
 use super::scope::{Source, Thing, Things};
 use super::{Reader, fold};
 use crate::code::{places, statements, verbs};
@@ -23,6 +23,35 @@ impl Reader<'_> {
         if self.destroys(call, &name) {
             let message = format!("`{}` may destroy, stop or change something that others use", call.name);
             self.ask(call.span, "code-remote", message);
+        }
+    }
+
+    /// Files that a server gives out: those of the project are meant, others are not.
+    fn gives_out_files(&mut self, call: &Call<'_, '_>) {
+        let is_outside = |path: &Expression<'_>| {
+            self.text(path).is_some_and(|path| {
+                places::of(&path) == places::Place::Outside && (path == "/" || !path.starts_with("/app"))
+            })
+        };
+        let by_option = matches!(call.option("root"), Found::Value(root) if is_outside(root));
+        if by_option || call.argument(0).is_some_and(is_outside) {
+            let message = format!("`{}` gives out files from outside of the project", call.name);
+            self.ask(call.span, "code-reach", message);
+        }
+    }
+
+    /// A member of a package that is not known to be harmless, called or handed on.
+    pub(super) fn unknown_member(&mut self, call: &Call<'_, '_>) {
+        if matches!(call.name, "static" | "serveStatic" | "sendFile" | "staticFiles") {
+            self.gives_out_files(call);
+        }
+        let handed = call.given.iter().flat_map(Things::paths).filter(|path| {
+            !path.contains('(')
+                && !path.split('.').skip(1).any(|step| step.starts_with(|c: char| c.is_ascii_uppercase()))
+        });
+        let found = call.callee.paths().chain(handed).find(|path| rules::is_member_unknown(path));
+        if let Some(path) = found.map(|path| path.trim_start_matches("node:").to_owned()) {
+            self.ask(call.span, "code-unknown", format!("what `{path}` makes of what it is given is not known"));
         }
     }
 
@@ -192,17 +221,30 @@ impl Reader<'_> {
         if host.starts_with("localhost") || host.starts_with("127.") {
             return false;
         }
-        match call.option("apiKey") {
-            Found::Value(key) => self.things(key).private().any(|source| match source {
+        let is_foreign = |key: &Expression<'_>| {
+            self.things(key).private().any(|source| match source {
                 Source::Variable(name) => places::variable(name, Some(host)) == places::Variable::Foreign,
                 _ => false,
-            }),
+            })
+        };
+        let given =
+            ["auth", "token", "accessToken", "secretKey", "password"].iter().any(|key| match call.option(key) {
+                Found::Value(key) => is_foreign(key),
+                Found::Unknown | Found::None => false,
+            });
+        match call.option("apiKey") {
+            Found::Value(key) => is_foreign(key),
+            Found::Unknown | Found::None if given => true,
             // Without one, the client takes that of its own service.
-            Found::Unknown | Found::None => !call.callee.paths().any(|path| {
-                let package = path.strip_prefix("node:").unwrap_or(path);
-                let name = package.trim_start_matches('@').split(['/', '.', '-', '(']).next().unwrap_or(package);
-                host.contains(name)
-            }),
+            Found::Unknown | Found::None => {
+                call.callee.paths().any(takes_key)
+                    && !call.callee.paths().any(|path| {
+                        let package = path.strip_prefix("node:").unwrap_or(path);
+                        let name =
+                            package.trim_start_matches('@').split(['/', '.', '-', '(']).next().unwrap_or(package);
+                        host.contains(name)
+                    })
+            }
         }
     }
 
@@ -223,7 +265,7 @@ impl Reader<'_> {
 }
 
 /// Whether a client takes the key of its service out of the environment.
-pub(super) fn takes_key(path: &str) -> bool {
+fn takes_key(path: &str) -> bool {
     [
         "node:openai",
         "node:@anthropic-ai/sdk",

@@ -178,6 +178,10 @@ impl Checker<'_> {
         if matches!(path, Some("os")) && name == "putenv" {
             self.doubt_variable(arguments.get(0), at);
         }
+        let is_endless = |depth: &Val| depth.as_int().is_some_and(|depth| depth > 1_000_000);
+        if path == Some("sys") && name == "setrecursionlimit" && arguments.get(0).is_some_and(is_endless) {
+            self.doubt(at, name);
+        }
         if name == "setenv" && path != Some("os") {
             self.doubt_variable(arguments.get(0), at);
         }

@@ -1,7 +1,7 @@
 //! Expressions: what they are worth, and what they reach.
 
 use ruff_python_ast::{
-    BoolOp, CmpOp, Comprehension, Expr, ExprSlice, FStringPart, InterpolatedStringElement, Number, UnaryOp,
+    BoolOp, CmpOp, Comprehension, Expr, ExprSlice, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
 };
 use ruff_text_size::{Ranged as _, TextSize};
 use unicode_normalization::UnicodeNormalization as _;
@@ -42,6 +42,10 @@ impl Checker<'_> {
                 let right = self.value(&e.right);
                 self.hand_over(e.start(), &left);
                 self.hand_over(e.start(), &right);
+                if exhausts(&left, e.op, &right) {
+                    let message = "a number or a text is made that no memory holds".to_owned();
+                    self.ask(e.start(), "code-unknown", message, Some("compute with smaller numbers"));
+                }
                 fold::operator(&left, e.op, &right)
             }
             Expr::UnaryOp(e) => {
@@ -287,6 +291,7 @@ impl Checker<'_> {
                     && !path.contains('(')
                     && (!known::is_member_understood(path, name)
                         || super::given::reaches(root, name)
+                        || super::given::is_member_unknown(path, name)
                         || !known::is_of_library(root) && super::given::is_listener(root, name))
                 {
                     self.doubt(at, &whole);
@@ -552,6 +557,19 @@ impl Checker<'_> {
 }
 
 /// Whether a condition is `name.startswith("..")`.
+/// Whether an operator makes something that takes all memory or time there is.
+fn exhausts(left: &Val, operator: Operator, right: &Val) -> bool {
+    const MOST_DIGITS: i64 = 10_000_000;
+    const LONGEST_RESULT: i64 = 1 << 31;
+    match (left, operator, right) {
+        (Val::Int(base), Operator::Pow, Val::Int(power)) => base.unsigned_abs() > 1 && *power > MOST_DIGITS,
+        (Val::Int(_), Operator::LShift, Val::Int(bits)) => *bits > MOST_DIGITS,
+        (Val::Text(_) | Val::Bytes(_) | Val::Seq(_), Operator::Mult, Val::Int(times))
+        | (Val::Int(times), Operator::Mult, Val::Text(_) | Val::Bytes(_) | Val::Seq(_)) => *times > LONGEST_RESULT,
+        _ => false,
+    }
+}
+
 fn picks_by_name(test: &Expr) -> bool {
     let Expr::Call(call) = test else { return false };
     let Expr::Attribute(method) = &*call.func else { return false };

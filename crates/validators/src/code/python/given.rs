@@ -10,6 +10,7 @@ use super::Checker;
 use super::calls::Arguments;
 use super::rules;
 use super::value::Val;
+use crate::code::harmless::{self, Packages};
 use crate::code::{known, places};
 
 /// Options that name a program, a module, a library or a file that runs.
@@ -77,6 +78,17 @@ static REACHING: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 /// Whether a name in a package leads out of it.
 pub(super) fn reaches(package: &str, name: &str) -> bool {
     REACHING.get(package).is_some_and(|names| names.split_ascii_whitespace().any(|known| known == name))
+}
+
+/// Whether a member of a package, or of an object that came out of one, is none that is known to be harmless.
+pub(super) fn is_member_unknown(of: &str, name: &str) -> bool {
+    let package = of.split(['.', '(']).next().unwrap_or_default();
+    // What a call answered may be called: it was judged where it was made.
+    let name = name.trim_end_matches("()");
+    known::is_of_package(package)
+        && !name.starts_with('_')
+        && !known::is_listed(of, name)
+        && !harmless::is_member(Packages::Python, package, name)
 }
 
 /// Whether a name says by its words that it loads code, starts something or listens, in whatever package.
@@ -162,13 +174,17 @@ impl Checker<'_> {
             keys.iter().filter_map(Val::as_str).any(|key| crate::shell::decides(&key.to_ascii_uppercase()))
         });
         let listens = arguments.all().flat_map(Val::each).filter_map(Val::as_str).any(is_every_address);
-        let loads = BY_LOADING.contains(package) && arguments.all().any(|value| holds_entry(value, 0));
+        let names_code = root.is_some() && known::is_of_package(package) && names_code(package, name, arguments);
+        let loads = names_code || BY_LOADING.contains(package) && arguments.all().any(|value| holds_entry(value, 0));
         let evaluates = (BY_EVALUATING.contains(package) || takes_text(name))
             && arguments.all().any(|value| is_foreign(value, package));
         let serves = name == "run"
             && arguments.keyword("transport").is_some_and(|transport| transport.as_str() != Some("stdio"));
         let uploads = matches!(name, "create" | "upload") && path.is_some_and(|path| path.ends_with(".files"));
         let told = uploads || self.is_told_more(package, name, arguments);
+        if let Some(path) = path.filter(|path| is_member_unknown(path, name)) {
+            self.doubt(at, &format!("{path}.{name}"));
+        }
         if by_name || names || trusts || listens || loads || evaluates || serves || told || plugs || sets {
             self.doubt(at, name);
         }
@@ -367,6 +383,92 @@ fn inner_texts(arguments: &Arguments) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a value is, or holds, a text of the form `module:name`.
+/// Packages that are given texts with dots and colons which name columns, fields, keys and settings.
+const DOTTED: &str = "pandas polars pyarrow xarray sqlalchemy sqlmodel matplotlib seaborn plotly boto3 botocore kubernetes \
+     googleapiclient google azure pymongo motor beanie bson elasticsearch jsonpath_ng opentelemetry structlog loguru sentry_sdk redis \
+     aioredis lxml bs4 docx openpyxl torch transformers datasets huggingface_hub tokenizers requests httpx aiohttp redis dask duckdb \
+     pytest pytest_mock sklearn spacy nltk prometheus_client influxdb_client qdrant_client chromadb neo4j streamlit rich click typer \
+     playwright selenium slack_sdk stripe peewee tinydb deepdiff tensorflow keras yaml altair bokeh vega_datasets kafka confluent_kafka \
+     aiokafka pika nats paho rapidfuzz validators idna tldextract yarl jwt jose dns certifi faker emoji colorama fastapi starlette flask \
+     itsdangerous sympy networkx psycopg2 psycopg pymysql mysql asyncpg geopandas h5py respx responses requests_mock freezegun";
+/// Words in names of options whose text names something that is loaded or run.
+const CODE_WORDS: [&str; 24] = [
+    "plugin",
+    "plugins",
+    "hook",
+    "hooks",
+    "extension",
+    "extensions",
+    "loader",
+    "serializer",
+    "deserializer",
+    "entrypoint",
+    "executable",
+    "command",
+    "cmd",
+    "shell",
+    "script",
+    "interpreter",
+    "callable",
+    "module",
+    "modules",
+    "import",
+    "imports",
+    "preload",
+    "resolver",
+    "unpickler",
+];
+static BY_DOTS: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOTTED));
+
+/// Whether a call of a package is given the name of a module, or a text for an option that names code.
+fn names_code(package: &str, name: &str, arguments: &Arguments) -> bool {
+    let by_option = arguments.keywords.iter().any(|(key, value)| {
+        let key = key.to_ascii_lowercase();
+        // Extensions of these are told apart by their names.
+        let is_told_apart = key == "extensions" && matches!(package, "markdown" | "jinja2");
+        key.split('_').any(|word| CODE_WORDS.contains(&word)) && names_something(value) && !is_told_apart
+    });
+    // Models and modules of the project are named by texts here.
+    let of_project = matches!(
+        name,
+        "ForeignKey"
+            | "OneToOneField"
+            | "ManyToManyField"
+            | "include"
+            | "get_model"
+            | "relationship"
+            | "override_settings"
+    );
+    let is_dotted = BY_DOTS.contains(package) || of_project;
+    by_option || !is_dotted && arguments.all().any(|value| holds_entry(value, 0) || holds_module(value, 0))
+}
+
+/// Whether a value is, or holds, a text that looks like the path of a module: `package.module.Name`. Names of files and of
+/// hosts look alike; they end in what files and hosts end in.
+fn holds_module(value: &Val, depth: usize) -> bool {
+    const ENDS: &str = "com org net io dev ai co uk de eu local internal example test lan html htm txt csv tsv json jsonl xml yaml yml md log \
+         png jpg jpeg gif svg webp pdf doc docx xls xlsx ppt pptx zip gz tar bz db sqlite parquet feather ini cfg toml env wav mp3 \
+         mp4 avi mov mkv ogg flac nc grib tif tiff bmp ics geojson shp gpx kml srt vtt epub tex bib dat bin arrow ndjson lock conf \
+         properties rst po mo ttf otf woff eml mbox sql npy npz pt onnx safetensors gguf h5 hdf5 graphml gexf gml dot";
+    let is_module = |text: &str| {
+        let mut steps = text.split('.');
+        let last = steps.next_back().unwrap_or_default();
+        text.len() <= 120
+            && text.contains('.')
+            && text.split('.').all(|step| {
+                step.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && step.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            })
+            && !ENDS.split_ascii_whitespace().any(|end| end.eq_ignore_ascii_case(last))
+    };
+    value.each().iter().any(|value| match value {
+        Val::Text(text) => is_module(text),
+        Val::Seq(values) if depth < 2 => values.iter().any(|value| holds_module(value, depth + 1)),
+        Val::Dict(items) if depth < 2 => items.iter().any(|(_, value)| holds_module(value, depth + 1)),
+        _ => false,
+    })
+}
+
 fn holds_entry(value: &Val, depth: usize) -> bool {
     let is_name = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

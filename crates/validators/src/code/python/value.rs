@@ -233,8 +233,29 @@ impl Val {
     }
 }
 
-/// Whether a path is a file that was opened, or what a method of it answers.
+/// Whether a path is a file that was opened or read, or what a method of it answers.
 fn reads(path: &str) -> bool {
+    /// Functions of packages that read documents, pictures and tables.
+    const DOCUMENTS: [&str; 15] = [
+        "PIL.Image.open()",
+        "cv2.imread()",
+        "docx.Document()",
+        "dotenv.dotenv_values()",
+        "fitz.open()",
+        "geopandas.read_",
+        "openpyxl.load_workbook()",
+        "pandas.read_",
+        "pdfplumber.open()",
+        "polars.read_",
+        "polars.scan_",
+        "pyarrow.parquet.read_",
+        "pymupdf.open()",
+        "pypdf.PdfReader()",
+        "xlrd.open_workbook()",
+    ];
+    if DOCUMENTS.iter().any(|file| path.starts_with(file)) && path.contains('(') {
+        return true;
+    }
     ["builtins.open()", "io.open()", "codecs.open()", "gzip.open()", "bz2.open()", "lzma.open()", "aiofiles.open()"]
         .iter()
         .any(|file| path.starts_with(file))

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{CODE, LOADER, NATIVE, PROCESS, REMOTE, SECRET, SEND, SOCKET, Why, covers};
+use crate::code::harmless::{self, Packages};
+
+use super::{CODE, DETOUR, LOADER, NATIVE, PROCESS, REMOTE, SECRET, SEND, SOCKET, Why, covers};
 
 /// Modules of Node in the first line, packages in daily use in the second, what is known inside of them in the third.
 static KNOWN: &str = include_str!("../../known/node.txt");
@@ -59,6 +61,37 @@ pub(in crate::code::javascript) fn is_own(name: &str) -> bool {
         && !rest.contains("..")
         && !rest.contains("node_modules")
         && !rest.contains(['%', '\\', '?', '#', ':', '!'])
+}
+
+/// Whether a path leads to a member of a package, or of an object that came out of one, that is none which is known to be
+/// harmless. A package that is called itself makes what it is for.
+pub(in crate::code::javascript) fn is_member_unknown(path: &str) -> bool {
+    let Some((module, rest)) = module_of(path) else { return false };
+    let package = package_of(module);
+    let last = rest.trim_end_matches("()").rsplit(['.', '(', ')']).find(|name| !name.is_empty());
+    let inside = module.strip_prefix(package).and_then(|inside| inside.rsplit('/').find(|name| !name.is_empty()));
+    let Some(name) = last.or(inside) else { return false };
+    name != "default" && !harmless::is_member(Packages::Node, package, name)
+}
+
+/// Whether a path leads into a package that is listed.
+pub(in crate::code::javascript) fn is_of_package(path: &str) -> bool {
+    module_of(path).is_some()
+}
+
+/// The module of a package that a path begins with, and what comes after it. Names of packages may have a dot.
+fn module_of(path: &str) -> Option<(&str, &str)> {
+    let whole = path.strip_prefix("node:")?;
+    let end = whole.find('(').unwrap_or(whole.len());
+    let name_end = |dots: usize| whole[..end].match_indices('.').nth(dots).map_or(end, |(at, _)| at);
+    let module =
+        [0, 1].map(|dots| &whole[..name_end(dots)]).into_iter().find(|module| is_package(package_of(module)))?;
+    let is_own = OWN.contains(package_of(module)) || OWN.contains(module);
+    (!is_own).then(|| (module, &whole[module.len()..]))
+}
+
+fn package_of(module: &str) -> &str {
+    first(module, if module.starts_with('@') { 2 } else { 1 })
 }
 
 /// Whether a package, or every one of its scope, is listed.
@@ -202,6 +235,7 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("", "mongocryptdSpawnArgs", PROCESS),
     ("", "mongocryptdSpawnPath", PROCESS),
     ("", "cryptSharedLibPath", LOADER),
+    ("", "proxy", DETOUR),
     ("", "pathToClaudeCodeExecutable", PROCESS),
     ("", "pythonPath", PROCESS),
     ("", "runScripts", CODE),
@@ -217,6 +251,30 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("node:typeorm", "migrations", LOADER),
     ("node:typeorm", "subscribers", LOADER),
 ];
+
+/// Whether the name of an option says that its text names something which is loaded or run.
+pub(in crate::code::javascript) fn option_names_code(key: &str) -> bool {
+    const WORDS: [&str; 17] = [
+        "plugin",
+        "plugins",
+        "hook",
+        "extension",
+        "extensions",
+        "loader",
+        "serializer",
+        "deserializer",
+        "entrypoint",
+        "executable",
+        "cmd",
+        "shell",
+        "script",
+        "interpreter",
+        "preload",
+        "resolver",
+        "module",
+    ];
+    crate::code::verbs::snake(key).split('_').any(|word| WORDS.contains(&word))
+}
 
 /// Why a person is asked about an option of a call.
 pub(in crate::code::javascript) fn option_asked(call: &str, key: &str) -> Option<Why> {
