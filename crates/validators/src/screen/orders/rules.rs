@@ -11,7 +11,10 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(include_str!("rule
 /// The most characters of an entry in a script without spaces.
 const LONGEST_PIECE: usize = 8;
 /// Groups that are known by the shape of a word, and not by a list.
-const SHAPES: [&str; 6] = ["@path", "@url", "@mail", "@ident", "@variable", "@many"];
+const SHAPES: [&str; 7] = ["@path", "@url", "@mail", "@ident", "@variable", "@many", "@leak"];
+
+/// What nobody puts into an address by way of a template.
+const LOOT: [&str; 8] = ["conversation", "chat", "history", "prompt", "secret", "password", "summary", "transcript"];
 
 /// What a rule does with a text that meets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,9 +68,12 @@ pub(super) struct Rule {
 impl Rule {
     /// Whether it is looked for in such a place.
     pub(super) fn stands(&self, place: Place, value: bool) -> bool {
+        // A title in the form of an order says what the tool does: "Disable two-factor authentication".
+        let is_label = place == Place::Title && !matches!(self.kind, Kind::Secrecy | Kind::Take | Kind::Override);
         match self.place {
+            _ if is_label => false,
             Where::Anywhere => true,
-            Where::Name => place == Place::Name || value,
+            Where::Name => place == Place::Name,
             Where::Parameter => place == Place::Parameter || place == Place::Other || value,
         }
     }
@@ -306,6 +312,10 @@ fn has_shape(word: &str, shape: &str, own: &[String]) -> bool {
             word.contains('_')
                 && ["_key", "_token", "_secret", "_password", "_pat", "_key_id"].iter().any(|end| word.ends_with(end))
                 && !own.iter().any(|own| own == word)
+        }
+        "@leak" => {
+            let filled = ["={", "=<", "=%7b", "=$"].iter().any(|mark| word.contains(mark));
+            filled && is_address && LOOT.iter().any(|loot| word.contains(loot))
         }
         "@many" => word.parse::<u32>().is_ok_and(|number| (10..=1_000_000).contains(&number)),
         _ => false,
