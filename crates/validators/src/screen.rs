@@ -8,6 +8,7 @@ mod disguise;
 mod glance;
 mod hidden;
 mod intent;
+mod orders;
 mod regexes;
 mod rpc;
 mod schema;

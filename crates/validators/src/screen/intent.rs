@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::disguise;
+use super::{disguise, orders};
 use crate::Finding;
 use class::{Class, Classes};
 use frame::Frame;
@@ -146,7 +146,7 @@ pub(super) fn check(text: &str, place: Place, names: Names<'_>) -> Option<Found>
 }
 
 /// Whether the lexicon knows a word.
-fn is_word(word: &str) -> bool {
+pub(super) fn is_word(word: &str) -> bool {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     !bare.is_empty() && !lexicon::Lexicon::get().word(bare).is_empty()
 }
@@ -215,7 +215,7 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
             let certain = certain::is_certain(sure, own, place)
                 || place != Place::Result
                     && (certain::takes_content(own, &sentence, names.tool) || has_account(&sentence));
-            (odds >= mark).then_some((certain, odds, classes, sentence))
+            (odds >= mark && !orders::is_cleared(&sentence)).then_some((certain, odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
         .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
@@ -262,6 +262,21 @@ const DEEDS: &[&str] =
     &["=take", "=host", "=fetch", "=reroute", "=meddle", "=!keys", "=!plant", "=!hand-over", "=!grab"];
 
 impl Demands {
+    /// Something is kept from the user.
+    pub(super) const fn secrecy() -> Self {
+        Self { secrecy: true, act: false, unasked: false, deed: false }
+    }
+
+    /// Something else is to be done.
+    pub(super) const fn act() -> Self {
+        Self { secrecy: false, act: true, unasked: false, deed: false }
+    }
+
+    /// Something is taken, run or changed besides.
+    pub(super) const fn deed() -> Self {
+        Self { secrecy: false, act: true, unasked: false, deed: true }
+    }
+
     fn of(classes: Classes) -> Self {
         let act = frame::complete(classes).filter_map(|at| frame::FRAMES.get(at)).any(|frame| !frame.conceals());
         let complete = |wanted: &[&str]| {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use switchboard_wire::Raw;
 
 use super::intent::{self, Demands, Found, Names, Place};
+use super::orders::{self, Purpose};
 use super::{disguise, hidden, refuse_duplicates};
 use crate::{Finding, Verdict};
 
@@ -12,11 +13,30 @@ const MOST_TEXTS: usize = 20_000;
 /// Bytes of texts of one definition that are read. Of some 3,000 public tools none has more than 64 KiB.
 const MAX_BYTES: usize = 512 << 10;
 
-/// Members that hold values: data, in which nobody speaks to a model.
-const VALUES: [&str; 5] = ["default", "const", "enum", "example", "examples"];
+/// Members of a schema that hold values: data, in which nobody speaks to a model.
+const VALUES: [&str; 14] = [
+    "default",
+    "const",
+    "enum",
+    "example",
+    "examples",
+    "pattern",
+    "format",
+    "required",
+    "$ref",
+    "$id",
+    "$anchor",
+    "contentMediaType",
+    "contentEncoding",
+    "dependentRequired",
+];
+/// Members of a schema whose own members have names that the server chose.
+const NAMED: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 /// Words that make an order of a name, and the fewest words of one.
 const ORDERING: [&str; 7] = ["important", "always", "must", "ignore", "secretly", "immediately", "mandatory"];
 const MIN_ORDER_WORDS: usize = 7;
+/// Bytes up to which descriptions are joined.
+const MAX_JOINED: usize = 2_000;
 
 /// What screening says of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,13 +108,17 @@ fn screen(definition: &Raw, check_name: fn(&str) -> Verdict) -> Screening {
     let properties = property_names(&value);
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default();
     let names = intent::names(name, &properties, description);
+    let purpose = Purpose::new(name, description, &properties);
     let mut definition = Definition::default();
     let mut texts = Texts::default();
-    let walked = texts.walk(&value, &mut Vec::new(), &mut |text, place, path| {
-        definition.add(text, place, path, names);
+    let walked = texts.walk(&value, &mut Vec::new(), false, &mut |text, spot, path| {
+        definition.add(text, spot, path, names, &purpose);
         // What is held is not read to its end.
         if definition.held.is_some() { Err(Finding::new("tool", "held")) } else { Ok(()) }
     });
+    if walked.is_ok() {
+        definition.add_joined(names, &purpose);
+    }
     match (definition.held, definition.marked, walked) {
         (Some(finding), ..) => Screening::Held(finding),
         (None, _, Err(finding)) => Screening::Held(finding),
@@ -119,10 +143,13 @@ struct Definition {
     held: Option<Finding>,
     marked: Option<Finding>,
     demands: Demands,
+    /// Descriptions that follow one another, and how many each has of them.
+    joined: Vec<(String, usize)>,
 }
 
 impl Definition {
-    fn add(&mut self, text: &str, place: Place, path: &[String], names: Names<'_>) {
+    fn add(&mut self, text: &str, spot: Spot, path: &[String], names: Names<'_>, purpose: &Purpose) {
+        let Spot { place, value } = spot;
         let hidden = hidden::check(text).map(|finding| Found {
             finding,
             certain: !hidden::is_stray(text),
@@ -130,20 +157,58 @@ impl Definition {
         });
         let spoken = if place == Place::Name {
             intent::check(&words(text), place, names)
-        } else if path.last().is_some_and(|last| VALUES.contains(&last.as_str())) {
+        } else if value {
             intent::check_value(text, place, names)
         } else {
             intent::check(text, place, names)
         };
         let property = place == Place::Name && path.last().is_some_and(|parent| parent == "properties");
         let reached = intent::reach(text, place, property, names);
-        for Found { mut finding, certain, demands } in [hidden, spoken, reached].into_iter().flatten() {
-            self.demands = self.demands.and(demands);
-            let certain = certain || self.demands.are_certain();
-            let place = if path.is_empty() { "a key".to_owned() } else { path.join(".") };
-            finding.message = format!("{} (in {place})", finding.message);
-            let slot = if certain { &mut self.held } else { &mut self.marked };
-            slot.get_or_insert(finding);
+        let ordered = orders::check(text, place, value, purpose);
+        let place = if path.is_empty() { "a key".to_owned() } else { path.join(".") };
+        for found in [hidden, spoken, reached, ordered].into_iter().flatten() {
+            self.found(found, &place);
+        }
+        if !value && path.last().is_some_and(|member| member == "description") {
+            self.join(text);
+        }
+    }
+
+    fn found(&mut self, found: Found, place: &str) {
+        let Found { mut finding, certain, demands } = found;
+        self.demands = self.demands.and(demands);
+        let certain = certain || self.demands.are_certain();
+        finding.message = format!("{} (in {place})", finding.message);
+        let slot = if certain { &mut self.held } else { &mut self.marked };
+        slot.get_or_insert(finding);
+    }
+
+    /// Keeps a description that goes on where the one before it broke off.
+    fn join(&mut self, text: &str) {
+        let text = text.trim();
+        let open = |text: &str| !text.ends_with(['.', '!', '?', ':', ')', '"', '\'', '`', '。']);
+        let goes_on = text.starts_with(|c: char| c.is_lowercase() || matches!(c, '~' | '/' | '.' | '$'));
+        match self.joined.last_mut() {
+            Some((last, pieces)) if open(last) && goes_on && last.len() < MAX_JOINED => {
+                last.push(' ');
+                last.push_str(text);
+                *pieces += 1;
+            }
+            _ => self.joined.push((text.to_owned(), 1)),
+        }
+    }
+
+    /// Reads what stands in several descriptions as the one sentence that it may be. What is in pieces is held only
+    /// with an order that is certain.
+    fn add_joined(&mut self, names: Names<'_>, purpose: &Purpose) {
+        for (text, _) in std::mem::take(&mut self.joined).into_iter().filter(|(_, pieces)| *pieces > 1) {
+            let found = [
+                orders::check(&text, Place::Parameter, false, purpose),
+                intent::reach(&text, Place::Parameter, false, names),
+            ];
+            for found in found.into_iter().flatten().filter(|found| found.certain) {
+                self.found(found, "several descriptions");
+            }
         }
     }
 }
@@ -177,7 +242,7 @@ pub(super) fn property_names(value: &Value) -> Vec<String> {
 pub(super) fn texts(definition: &Value) -> Vec<(String, Place)> {
     let mut found = Vec::new();
     let mut texts = Texts::default();
-    let all = texts.walk(definition, &mut Vec::new(), &mut |text, place, _| {
+    let all = texts.walk(definition, &mut Vec::new(), false, &mut |text, Spot { place, .. }, _| {
         found.push((if place == Place::Name { words(text) } else { text.to_owned() }, place));
         Ok(())
     });
@@ -231,20 +296,29 @@ impl Default for Texts {
 }
 
 /// What is done with a text, given where it stands.
-type Visit<'a> = dyn FnMut(&str, Place, &[String]) -> Verdict + 'a;
+type Visit<'a> = dyn FnMut(&str, Spot, &[String]) -> Verdict + 'a;
+
+/// Where a text stands, and whether it is data there.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    place: Place,
+    value: bool,
+}
 
 impl Texts {
     // As deep as the definition is nested, which reading it has bounded.
-    fn walk(&mut self, value: &Value, path: &mut Vec<String>, visit: &mut Visit<'_>) -> Verdict {
+    fn walk(&mut self, value: &Value, path: &mut Vec<String>, data: bool, visit: &mut Visit<'_>) -> Verdict {
         match value {
-            Value::String(text) => self.text(text, place(path), path, visit),
-            Value::Array(values) => values.iter().try_for_each(|value| self.walk(value, path, visit)),
+            Value::String(text) => self.text(text, Spot { place: place(path), value: data }, path, visit),
+            Value::Array(values) => values.iter().try_for_each(|value| self.walk(value, path, data, visit)),
             Value::Object(members) => {
+                let named = path.last().is_some_and(|parent| NAMED.contains(&parent.as_str()));
                 for (key, value) in members {
                     // Names of properties are read too: they tell the model what to put there.
-                    self.text(key, Place::Name, path, visit)?;
+                    self.text(key, Spot { place: Place::Name, value: false }, path, visit)?;
+                    let data = data || !named && VALUES.contains(&key.as_str());
                     path.push(key.clone());
-                    self.walk(value, path, visit)?;
+                    self.walk(value, path, data, visit)?;
                     path.pop();
                 }
                 Ok(())
@@ -253,7 +327,7 @@ impl Texts {
         }
     }
 
-    fn text(&mut self, text: &str, place: Place, path: &[String], visit: &mut Visit<'_>) -> Verdict {
+    fn text(&mut self, text: &str, spot: Spot, path: &[String], visit: &mut Visit<'_>) -> Verdict {
         if text.len() < 4 {
             return Ok(());
         }
@@ -265,8 +339,9 @@ impl Texts {
         }
         self.budget -= 1;
         self.bytes -= text.len();
-        let place = if place == Place::Title && !is_label(text) { Place::Other } else { place };
-        visit(text, place, path)
+        let is_text = spot.place == Place::Title && !is_label(text);
+        let place = if is_text { Place::Other } else { spot.place };
+        visit(text, Spot { place, ..spot }, path)
     }
 }
 

@@ -164,7 +164,9 @@ fn image(text: &str) -> Option<Found> {
 }
 
 fn is_file(word: &str) -> bool {
-    !word.contains("://") && FILES.iter().any(|file| word.contains(file))
+    // The public half of a key is no secret.
+    let public = word.trim_end_matches(|c: char| !c.is_alphanumeric()).ends_with(".pub");
+    !public && !word.contains("://") && FILES.iter().any(|file| word.contains(file))
 }
 
 /// Whether a file is the argument or the value of something: code, and no sentence.
