@@ -5,10 +5,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::fragment;
 use super::known::words_of;
 use super::lexer::Token;
 use super::tables::Places;
+use super::{fragment, secrets};
 
 const CATALOGS: &str = include_str!("known/catalogs.txt");
 const PRIVATE: &str = include_str!("known/private.txt");
@@ -138,7 +138,10 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
         }
         if last == "pg_settings" && !asks_for_settings(&statement[at + 1..])
             || is_private_table(&last, table || dotted)
-            || TABLES.partly_tables.contains(last.as_str()) && part_of_table && shows_keys(statement)
+            || (TABLES.partly_tables.contains(last.as_str()) || secrets::is_secret_table(&last))
+                && part_of_table
+                && shows_keys(statement)
+            || secrets::is_table_of_people(&last) && part_of_table && shows_row(statement)
             || begins_like_system(&last, owns, last != "pg_settings")
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
@@ -176,7 +179,20 @@ fn asks_for_secret(statement: &[Token]) -> bool {
 
 /// Whether a query of a table with keys shows all of it, a whole row, or a column that is called like one for keys.
 fn shows_keys(statement: &[Token]) -> bool {
-    const KEYS: [&str; 8] = ["key", "token", "secret", "code", "value", "hash", "passw", "credential"];
+    const KEYS: [&str; 12] = [
+        "key",
+        "token",
+        "secret",
+        "code",
+        "value",
+        "hash",
+        "passw",
+        "credential",
+        "data",
+        "cookie",
+        "payload",
+        "session_id",
+    ];
     let of_key = |(at, token): (usize, &Token)| {
         let word =
             token.word().filter(|word| !word.ends_with("_id") && !word.ends_with("_at") && !word.ends_with("_name"));
@@ -326,16 +342,7 @@ fn is_shown(statement: &[Token], at: usize) -> bool {
 
 /// Whether a column is called like one for passwords or keys.
 fn is_secret_column(name: &str) -> bool {
-    const ABOUT: [&str; 16] = [
-        "_at", "_on", "reset", "chang", "expir", "updat", "polic", "length", "count", "hint", "attempt", "requir",
-        "_set", "_date", "_time", "lifetime",
-    ];
-    let password = name.contains("password") || name.contains("passwd") || matches!(name, "pwd" | "pw");
-    // One of them; `max_tokens` counts.
-    let one = ["_token", "_secret", "_otp", "_passcode"].iter().any(|end| name.ends_with(end))
-        || matches!(name, "otp" | "passcode")
-        || name.starts_with("otp_");
-    (password || one) && !ABOUT.iter().any(|part| name.contains(part)) || TABLES.private_columns.contains(name)
+    secrets::is_secret_column(name) || TABLES.private_columns.contains(name)
 }
 
 fn is_setting(name: &str) -> bool {

@@ -77,6 +77,11 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
                 if (pattern || compared || operator) && repeats_itself(text) {
                     return Some("the pattern may take forever".to_owned());
                 }
+                let is_fine =
+                    ["second", "millisecond", "microsecond"].iter().any(|unit| text.to_lowercase().contains(unit));
+                if COUNTING.contains(&call) && is_fine {
+                    return Some(format!("`{call}(..)` counts seconds"));
+                }
                 if FORMATTING.contains(&call) && widest(text) >= MAX_WIDTH {
                     return Some(format!("`{call}(..)` makes a very long text"));
                 }
@@ -192,11 +197,44 @@ fn repeats_itself(pattern: &str) -> bool {
                     *here = true;
                 }
             }
+            // `{2,}` repeats without an end as well.
+            '{' => {
+                let open = letters.clone().take_while(|c| *c != '}').any(|c| c == ',');
+                if let Some(here) = repeats.last_mut().filter(|_| open) {
+                    *here = true;
+                }
+            }
             _ => {}
         }
     }
-    false
+    has_twin_branches(pattern)
+        || [".*", ".+", "\\w*", "\\s*"].iter().any(|any| pattern.matches(any).count() > MAX_ANYTHING)
 }
+
+/// How often a pattern may have a place for anything.
+const MAX_ANYTHING: usize = 6;
+
+/// Whether a group that repeats has two branches of which one begins as the other: `(a|aa)+`.
+fn has_twin_branches(pattern: &str) -> bool {
+    pattern.match_indices('(').take(MAX_GROUPS).any(|(at, _)| {
+        let inner = &pattern[at + 1..];
+        let Some(end) = inner.find([')', '(']).filter(|end| inner[*end..].starts_with(')')) else { return false };
+        if !inner[end + 1..].starts_with(['*', '+', '{']) {
+            return false;
+        }
+        let branches: Vec<&str> = inner[..end].trim_start_matches("?:").split('|').take(MAX_GROUPS).collect();
+        branches.len() > 1
+            && branches.iter().enumerate().any(|(at, one)| {
+                branches
+                    .iter()
+                    .enumerate()
+                    .any(|(other_at, other)| at != other_at && !one.is_empty() && other.starts_with(one))
+            })
+    })
+}
+
+/// How many groups and branches of a pattern are looked at.
+const MAX_GROUPS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -208,6 +246,8 @@ mod tests {
             ("^(a+)+$", true),
             ("(a*)*b", true),
             ("((ab)+c)*", true),
+            ("(a|aa)+$", true),
+            ("(\\d{2,})*x", true),
             ("^[a-z]+@[a-z]+$", false),
             ("(foo|bar)+", false),
             ("(\\d{3})-(\\d+)", false),

@@ -53,10 +53,20 @@ const WORDS: &[&str] = &[
     "krb5cc",
     "creds",
     "vault",
+    "wallet",
+    "htpasswd",
+    "dockerconfigjson",
+    "gcp-key",
+    "gcp_key",
+    "gcloud-key",
+    "sa-key",
+    "keyfile",
+    "seed-phrase",
+    "mnemonic",
 ];
 /// Folders whose files are about such words, and hold none of what they name.
 const ABOUT: &[&str] =
-    &["i18n", "lang", "locale", "locales", "translations", "src", "docs", "fixtures", "test", "tests", "spec"];
+    &["i18n", "lang", "locale", "locales", "translations", "docs", "fixtures", "test", "tests", "spec"];
 /// Names that `.env` files have which everybody may read.
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
 /// Programs whose every operand is a file that they print.
@@ -99,7 +109,38 @@ const KEYS: &[&str] = &[
     "env", "gpg", "vars",
 ];
 /// Whole names of such files.
-const NAMES: &[&str] = &["auth.json", "wp-config.php", "key.properties", ".flaskenv", ".secrets", ".token", ".ssh_key"];
+const NAMES: &[&str] = &[
+    ".boto",
+    ".dockercfg",
+    ".flaskenv",
+    ".htpasswd",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".s3cfg",
+    ".secrets",
+    ".ssh_key",
+    ".terraformrc",
+    ".token",
+    "appsettings.prod.json",
+    "appsettings.production.json",
+    "application-prod.properties",
+    "application-prod.yml",
+    "application-production.properties",
+    "application-production.yml",
+    "auth.json",
+    "config.inc.php",
+    "database.yml",
+    "key.properties",
+    "kubeconfig",
+    "local.settings.json",
+    "local_settings.py",
+    "parameters.yml",
+    "rclone.conf",
+    "secrets.py",
+    "sftp.json",
+    "terraform.rc",
+    "wp-config.php",
+];
 /// Places of the system with secrets that no name shows.
 const OF_SYSTEM: &[&str] = &[
     "/etc/NetworkManager/system-connections",
@@ -279,6 +320,14 @@ fn may_be_secret(text: &str) -> bool {
     let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
     let is_key = is_key || ["_rsa", "_ed25519", "_ecdsa"].iter().any(|kind| name.ends_with(kind));
     let is_kept = value.split('/').rev().skip(1).any(|step| matches!(step, ".secrets" | ".secret" | "secrets"));
+    // Settings of clients that hold keys, wherever a copy of their folder lies.
+    let is_kept = is_kept
+        || matches!(name.as_str(), "config" | "credentials" | "config.json")
+            && value
+                .split('/')
+                .rev()
+                .nth(1)
+                .is_some_and(|step| matches!(step, "kube" | "aws" | ".docker" | ".kube" | ".aws"));
     // Stores of browsers, and hidden files that are called so.
     let of_browser = text.contains('/')
         && matches!(

@@ -160,10 +160,18 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                 let lower = text.to_ascii_lowercase();
                 ["extraheader", "token", "pass", "secret", "--get-regexp"].iter().any(|word| lower.contains(word))
             }),
-            Some("push") => any(&|text| text.starts_with("../") || text.starts_with('/')),
-            Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => {
-                any(&|text| kept::is_shown(text) || kept::decides_by_name(text) && subcommand == Some("bundle"))
+            Some("push") => {
+                // Names of places to which a project goes anyway.
+                let usual = ["origin", "upstream", "fork", "github", "gitlab", "bitbucket", "codeberg", "mine"];
+                let mut operands =
+                    words.iter().skip(1).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+                any(&|text| text.starts_with("../") || text.starts_with('/'))
+                    || operands.next().is_some_and(|remote| !usual.contains(&remote) && !remote.contains(':'))
             }
+            Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => any(&|text| {
+                kept::is_shown(text)
+                    || (kept::decides_by_name(text) || kept::is_store(text)) && subcommand == Some("bundle")
+            }),
             _ => false,
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
