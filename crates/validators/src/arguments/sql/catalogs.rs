@@ -141,7 +141,7 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             || (TABLES.partly_tables.contains(last.as_str()) || secrets::is_secret_table(&last))
                 && part_of_table
                 && shows_keys(statement)
-            || secrets::is_table_of_people(&last) && part_of_table && shows_row(statement)
+            || secrets::is_table_of_people(&last) && part_of_table && (shows_row(statement) || renames_all(statement))
             || begins_like_system(&last, owns, last != "pg_settings")
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
@@ -158,23 +158,66 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
 
 /// Whether a row is picked by the name of a secret, and its value shown: `select value from settings where name = 'api_key'`.
 fn asks_for_secret(statement: &[Token]) -> bool {
-    const NAMES: [&str; 9] =
-        ["secret", "password", "passwd", "api_key", "apikey", "token", "private_key", "credential", "signing_key"];
+    const NAMES: [&str; 13] = [
+        "secret",
+        "password",
+        "passwd",
+        "api_key",
+        "apikey",
+        "token",
+        "private_key",
+        "credential",
+        "signing_key",
+        "auth_key",
+        "access_key",
+        "_salt",
+        "smtp_pass",
+    ];
     let is_name = |text: &str| {
         let lower = text.to_lowercase();
         let plain = |c: char| c.is_alphanumeric() || "_-.%".contains(c);
         NAMES.iter().any(|name| lower.contains(name)) && lower.chars().all(plain)
     };
-    let compares = statement.windows(2).any(|two| {
-        let sign = two[0].is('=') || matches!(two[0].word(), Some("like" | "ilike" | "in"));
-        sign && two[1].quoted().is_some_and(is_name)
-    });
+    let compares = |two: &[Token]| match two {
+        [sign, text] => {
+            let compared = sign.is('=') || matches!(sign.word(), Some("like" | "ilike" | "in"));
+            compared && text.quoted().is_some_and(is_name)
+        }
+        _ => false,
+    };
+    // A table of names and values: whatever else is shown of the row is the value.
+    let is_key = |token: &Token| {
+        token.word().is_some_and(|word| {
+            matches!(
+                word,
+                "k" | "key"
+                    | "name"
+                    | "setting"
+                    | "param"
+                    | "parameter"
+                    | "variable"
+                    | "option_name"
+                    | "meta_key"
+                    | "config_key"
+                    | "setting_name"
+                    | "setting_key"
+            )
+        })
+    };
     let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or(statement.len());
     let is_value = |token: &Token| {
         token.is('*')
             || matches!(token.word(), Some("value" | "val" | "setting_value" | "config_value" | "data" | "content"))
     };
-    compares && statement[..from].iter().any(is_value)
+    let by_key = statement.windows(3).any(|three| is_key(&three[0]) && compares(&three[1..]));
+    let shows = || {
+        statement[..from]
+            .iter()
+            .skip(1)
+            .filter_map(Token::word)
+            .any(|word| !matches!(word, "count" | "as" | "distinct" | "n" | "id" | "name" | "key"))
+    };
+    by_key && shows() || statement.windows(2).any(compares) && statement[..from].iter().any(is_value)
 }
 
 /// Whether a query of a table with keys shows all of it, a whole row, or a column that is called like one for keys.
@@ -226,6 +269,16 @@ fn shows_row(statement: &[Token]) -> bool {
             let owned = statement[at - 1].is('.');
             statement[at].word() == Some(row) && !owns && !owned
         })
+    })
+}
+
+/// Whether all columns get other names, `(select * ..) as t(a, b)`, or are made one: `row(t.*)`.
+fn renames_all(statement: &[Token]) -> bool {
+    let all = statement.iter().any(|token| token.is('*'));
+    all && statement.windows(3).any(|three| {
+        let is_alias = |token: &Token| token.word().is_some_and(|word| !super::grammar::is_keyword(word));
+        let renamed = (three[0].is(')') || three[0].word() == Some("as")) && is_alias(&three[1]) && three[2].is('(');
+        renamed || matches!(three[0].word(), Some("row" | "struct")) && three[1].is('(')
     })
 }
 

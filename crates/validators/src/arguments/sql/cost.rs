@@ -43,7 +43,18 @@ const MAX_UNTIED: usize = 2;
 pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
     let word = |at: usize| statement.get(at).and_then(Token::word);
     let recursive = word(0) == Some("with") && word(1) == Some("recursive");
-    if places.untied > MAX_UNTIED {
+    // A table with itself is as large as its square.
+    let doubled = || {
+        let tables: Vec<&str> = statement
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| places.is_table(*at))
+            .filter_map(|(_, token)| token.word())
+            .take(MAX_UNTIED + 1)
+            .collect();
+        tables.len() == MAX_UNTIED && tables[0] == tables[1]
+    };
+    if places.untied > MAX_UNTIED || places.untied == MAX_UNTIED && doubled() {
         return Some("tables are multiplied with each other".to_owned());
     }
     let mut calls: Vec<Call<'_>> = Vec::new();
@@ -54,6 +65,11 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             Token::Symbol('(') => calls.push(Call { name: before.unwrap_or_default(), ..Call::default() }),
             Token::Symbol(')') => {
                 if let Some(call) = calls.pop() {
+                    let raised = matches!(call.name, "power" | "pow" | "exp");
+                    let grows = |outer: &Call<'_>| GROWING.contains(&outer.name) || COUNTING.contains(&outer.name);
+                    if raised && calls.last().is_some_and(grows) {
+                        return Some(format!("`{}(..)` says how much is made", call.name));
+                    }
                     growth = growth.saturating_mul(call.growth());
                     count = count.saturating_mul(call.count());
                     if let Some(why) = call.doubt() {
@@ -97,7 +113,8 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             Token::Symbol(symbol) => {
                 if let Some(call) = calls.last_mut() {
                     call.multiplies |= *symbol == '*';
-                    call.raises |= *symbol == '^';
+                    let shifts = at.checked_sub(1).and_then(|at| statement.get(at)).is_some_and(|token| token.is('<'));
+                    call.raises |= *symbol == '^' || *symbol == '<' && shifts;
                 }
             }
         }

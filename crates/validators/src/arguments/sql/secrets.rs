@@ -141,7 +141,8 @@ pub(super) fn is_secret_column(name: &str) -> bool {
 
 /// Whether a table is called like one that holds keys beside what people list.
 pub(super) fn is_secret_table(name: &str) -> bool {
-    const HOLDING: [&str; 26] = [
+    const HOLDING: [&str; 27] = [
+        "session",
         "tokens",
         "secrets",
         "secret",

@@ -17,6 +17,29 @@ const MAX_ADDRESSES: u64 = 1_000;
 /// Longer numbers are taken apart into their factors for years.
 const MAX_FACTOR_DIGITS: usize = 38;
 
+/// The longest side of a picture, and the finest resolution.
+const MAX_SIDE: u64 = 30_000;
+const MAX_RESOLUTION: u64 = 2_400;
+/// The widest number that is printed.
+const MAX_WIDTH: u64 = 10_000;
+/// Programs that draw a picture of the size that they are told.
+const DRAWING: &[&str] = &[
+    "inkscape",
+    "rsvg-convert",
+    "resvg",
+    "pdftoppm",
+    "pdftocairo",
+    "pdfimages",
+    "mutool",
+    "dot",
+    "mmdc",
+    "openscad",
+    "convert",
+    "magick",
+    "lilypond",
+    "chafa",
+];
+
 /// Files that never end.
 const ENDLESS: &[&str] = &["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
 /// Words in the names of options that say how much is done at once.
@@ -83,6 +106,27 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
         "sleep" | "usleep" => operands().any(|text| text.starts_with("inf") || seconds(text) > MAX_SECONDS),
         "factor" => operands().any(|text| text.len() > MAX_FACTOR_DIGITS),
         "yes" => true,
+        "printf" => texts().any(|text| {
+            text.split('%').skip(1).any(|format| {
+                number(format.trim_start_matches(['-', '0', '+', ' ', '#', '.'])) > MAX_WIDTH || format.starts_with('*')
+            })
+        }),
+        // Programs in a language of their own, without an end.
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            let bare = |text: &str| text.replace(char::is_whitespace, "");
+            texts().any(|text| {
+                ["while(1)", "for(;;)", "while(1==1)", "while(!0)", "while(\"", "for(;1;)"]
+                    .iter()
+                    .any(|loops| bare(text).contains(loops))
+            })
+        }
+        "jq" | "gojq" | "jaq" => texts().any(loops_in_jq),
+        "sed" | "gsed" => texts().any(loops_in_sed),
+        "watch" | "gwatch" | "viddy" => {
+            let often = |text: &str| text.starts_with("0.0") || matches!(text, "0" | "0.") || text.starts_with(".0");
+            words.windows(2).any(|two| matches!(two[0].text.as_str(), "-n" | "--interval") && often(&two[1].text))
+                || texts().any(|text| text.strip_prefix("--interval=").or(text.strip_prefix("-n")).is_some_and(often))
+        }
         // It goes on until somebody says how often.
         "shuf" => {
             texts().any(|text| text == "--repeat" || is_letter(text, 'r'))
@@ -189,13 +233,27 @@ fn options_exceed(name: &str, words: &[Word]) -> bool {
             let at_once = matches!(letter, 'j' | 'P' | 'T') || letter == 'n' && matches!(name, "pytest" | "py.test");
             let unbounded = letter == 'P' && name == "xargs" && amount == 0;
             let is_size = value.ends_with(|c: char| c.is_ascii_alphabetic()) && bytes(value) > MAX_BYTES;
-            let often = matches!(letter, 'n' | 'c' | 'b' | 'l' | 's' | 't' | 'r') && amount > MAX_COUNT * 100;
+            let often = matches!(letter, 'n' | 'c' | 'r') && amount > MAX_COUNT
+                || matches!(letter, 'b' | 'l' | 's' | 't') && amount > MAX_COUNT * 100;
+            let is_drawn = DRAWING.contains(&name)
+                && (matches!(letter, 'w' | 'h') && amount > MAX_SIDE
+                    || matches!(letter, 'r' | 'z' | 'd') && amount > MAX_RESOLUTION);
+            let often = often || is_drawn;
             return at_once && amount > MAX_THREADS && !matches!(letter, 'P' | 'T' if amount > 1_024 && is_port(name))
                 || unbounded
                 || is_size
                 || often;
         }
         let parts = parts_of(bare);
+        let is_side = DRAWING.contains(&name)
+            && matches!(bare, "width" | "height" | "export-width" | "export-height")
+            && amount > MAX_SIDE
+            || DRAWING.contains(&name)
+                && matches!(bare, "dpi" | "zoom" | "resolution" | "scale" | "export-dpi")
+                && amount > MAX_RESOLUTION;
+        if is_side {
+            return true;
+        }
         let says = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
         // `--max-time`, `--timeout`: how long it is waited for at most.
         let waits = parts.iter().any(|part| matches!(part.as_str(), "timeout" | "wait" | "connect"));
@@ -208,6 +266,35 @@ fn options_exceed(name: &str, words: &[Word]) -> bool {
             let value = word.text.rsplit('=').next().unwrap_or_default();
             bytes(value.trim_start_matches(|c: char| c == '-' || c == '+' || c.is_ascii_alphabetic())) > MAX_BYTES
         })
+}
+
+/// Whether a filter counts very far, or goes on without an end.
+fn loops_in_jq(text: &str) -> bool {
+    let bare = text.replace(char::is_whitespace, "");
+    let large = bare
+        .split(|c: char| !(c.is_ascii_digit() || matches!(c, 'e' | 'E')))
+        .any(|part| part.starts_with(|c: char| c.is_ascii_digit()) && number(part) > MAX_COUNT);
+    let counts =
+        large && ["range(", "limit(", "*", "[range", "until(", "while("].iter().any(|word| bare.contains(word));
+    let endless = ["repeat(", "while(true", "until(false", "range(infinite", "recurse(.)", "limit(infinite"]
+        .iter()
+        .any(|word| bare.contains(word));
+    let calls_itself = bare.split("def").skip(1).any(|part| {
+        part.split_once(':').is_some_and(|(name, body)| {
+            let body = body.split(';').next().unwrap_or_default();
+            !name.is_empty() && body.trim_start_matches('(').starts_with(name)
+        })
+    });
+    counts || endless || calls_itself
+}
+
+/// Whether a script goes back to a label that stands just before: `:a;ba`.
+fn loops_in_sed(text: &str) -> bool {
+    let commands: Vec<&str> = text.split([';', '\n']).map(str::trim).collect();
+    commands.windows(2).any(|two| match (two[0].strip_prefix(':'), two[1].strip_prefix('b')) {
+        (Some(label), Some(target)) => label.trim() == target.trim(),
+        _ => false,
+    })
 }
 
 /// Programs that have a port behind such a letter.

@@ -337,6 +337,16 @@ pub(super) fn brings_in(name: &str, subcommand: Option<&str>, words: &[Word]) ->
         }
         ("git", Some("submodule")) => any(&|text| text == "--remote" || text == "add" || text == "set-url"),
         ("jj" | "hg" | "svn", _) => any(&foreign),
+        ("fossil" | "dget" | "nix-prefetch-url" | "nix-prefetch-git", _) => any(&|text| text.contains("://")),
+        ("gh", Some("gist")) => has("clone"),
+        ("hf" | "huggingface-cli" | "kaggle", _) => {
+            let into = |option: &str| matches!(option, "--local-dir" | "-p" | "--path");
+            has("--unzip")
+                || words
+                    .windows(2)
+                    .any(|two| into(&two[0].text) && matches!(two[1].text.as_str(), "." | "./" | "src" | "scripts"))
+        }
+        ("conan", _) => any(&|text| text.starts_with("--requires") || text.starts_with("--tool-requires")),
         ("gh" | "glab", _) if has("download") => {
             let folder =
                 words.windows(2).find(|two| matches!(two[0].text.as_str(), "-D" | "--dir" | "-O" | "--output"));

@@ -163,6 +163,8 @@ const EMPTYING: &[(&str, &[&str])] = &[
     ("nyc", &["--report-dir", "--temp-dir"]),
     ("c8", &["--reports-dir", "-o", "--temp-directory"]),
     ("jest", &["--cacheDirectory"]),
+    ("nox", &["--envdir"]),
+    ("tox", &["--workdir"]),
     ("cypress", &["--videosFolder"]),
     ("gatsby", &["--prefix"]),
     ("sphinx-apidoc", &["-o"]),
@@ -250,11 +252,33 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         "gunzip" | "gzip" | "xz" | "unxz" | "bunzip2" | "bzip2" | "zstd" | "unzstd" | "lz4" | "unlz4" | "pigz"
         | "brotli" | "lzma" | "unlzma" | "uncompress" => {
+            let keeps =
+                any(&|text| is_letter(text, 'k') || is_letter(text, 'c') || text == "--keep" || text == "--stdout");
             any(&|text| text.rsplit_once('.').is_some_and(|(stem, _)| !text.starts_with('-') && decides_by_name(stem)))
+                || !keeps && any(&|text| outputs::is_document(text) || is_source(text) && is_source_name(text))
+        }
+        "optipng" | "oxipng" | "pngquant" | "exiv2" | "mat2" | "sips" => any(&is_irreplaceable),
+        "meson" => any(&|text| text == "--wipe") && words.last().is_some_and(|last| !is_made(&last.text)),
+        "gradle" | "gradlew" | "mvn" | "mvnw" => {
+            any(&|text| text == "clean")
+                && words.iter().filter_map(|word| word.text.split_once('=')).any(|(option, folder)| {
+                    option.to_ascii_lowercase().contains("build")
+                        && option.to_ascii_lowercase().contains("dir")
+                        && !is_made(folder)
+                })
+        }
+        "chmod" => any(&decisive::is_handed_in),
+        "ebook-convert" | "wkhtmltopdf" | "wkhtmltoimage" | "xsltproc" | "lilypond" => {
+            words.last().is_some_and(|last| {
+                decides_by_name(&last.text)
+                    || outputs::is_document(&last.text)
+                    || is_source_name(&last.text) && words.len() > 1
+            })
         }
         "mogrify" => !any(&|text| text == "-path"),
         "jpegoptim" => {
-            any(&|text| is_letter(text, 'm')) && !any(&|text| is_letter(text, 'd') || text.starts_with("--dest"))
+            any(&is_irreplaceable)
+                || any(&|text| is_letter(text, 'm')) && !any(&|text| is_letter(text, 'd') || text.starts_with("--dest"))
         }
         "jsonnet" => output(words, &["-m", "--multi"]).is_some_and(|folder| matches!(folder, "." | "./")),
         "unix2dos" | "dos2unix" | "unix2mac" | "mac2unix" => {
@@ -280,6 +304,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                         !text.starts_with('-') && (decides_by_name(text) || name == "truncate" && is_source(text))
                     })
         }
+        "cargo" if subcommand == Some("clean") && any(&|text| value(text).starts_with("..")) => true,
         "cargo" => {
             subcommand == Some("add") && any(&|text| text.starts_with("--registry") || text.starts_with("--rename"))
         }
@@ -319,6 +344,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
     };
     let brings = fetched::brings_in(name, subcommand, words) || packages::names_stranger(name, words);
     let shows = publishes(name, subcommand, words) || revealing::reveals(name, words);
+    let brings = brings || unpacks_handed_in(name, words) || plants(name, words) || replaces_work(name, words);
     let doubtful = doubtful || brings || shows || amounts::exceeds(name, words);
     if doubtful || empties(name, words) || fits_secret(name, words) || fills(name, words) {
         return Err(unknown(&format!("what `{name}` would take, show or bring in is")));
@@ -530,9 +556,202 @@ fn may_be_shown(path: &str) -> bool {
     !bare.is_empty() && (is_file && outputs::is_shown_there(bare) && !is_store(bare) || !is_file && folder())
 }
 
+/// Programs that put a text into files that are there.
+const EDITING: &[&str] = &[
+    "sed", "gsed", "sd", "rpl", "comby", "ast-grep", "sg", "crudini", "dasel", "yq", "perl", "ruby", "tomlq", "xq",
+    "augtool", "plutil",
+];
+/// What runs something, in the languages of most projects.
+const RUNNING: &[&str] = &[
+    "os.system",
+    "subprocess",
+    "popen",
+    "child_process",
+    "execsync",
+    "system(",
+    "exec(",
+    "eval(",
+    "spawn(",
+    "getruntime",
+    "processbuilder",
+    "curl ",
+    "wget ",
+    "| sh",
+    "|sh",
+    "| bash",
+    "|bash",
+    "$(",
+    "`",
+    "/bin/sh",
+    "bash -c",
+    "sh -c",
+    "command::new",
+    "__import__",
+    "shell_exec",
+    "passthru(",
+    "nc -",
+    "/dev/tcp",
+];
+/// Members of files of settings under which stands what a tool runs.
+const RUN_MEMBERS: &[&str] = &[
+    ".run",
+    ".script",
+    ".command",
+    ".entrypoint",
+    ".args",
+    ".image",
+    ".exec",
+    ".hooks",
+    ".uses",
+    ".entry",
+    ".cmd",
+    ".before_script",
+    ".steps",
+    ".lifecycle",
+    ".postcreatecommand",
+];
+
+/// Whether something that runs is put into a file.
+fn plants(name: &str, words: &[Word]) -> bool {
+    let lower = || words.iter().map(|word| word.text.to_ascii_lowercase());
+    let in_place = !matches!(name, "sed" | "gsed" | "yq" | "ast-grep" | "sg" | "xq" | "tomlq")
+        || words.iter().any(|word| {
+            let text = word.text.as_str();
+            is_letter(text, 'i')
+                || is_letter(text, 'U')
+                || text.starts_with("--in-place")
+                || text.starts_with("--inplace")
+                || text == "--update-all"
+        });
+    EDITING.contains(&name)
+        && in_place
+        && lower().any(|text| {
+            let sets = text.contains('=') && text.starts_with('.');
+            RUNNING.iter().any(|runs| text.contains(runs))
+                || sets
+                    && RUN_MEMBERS.iter().any(|member| {
+                        text.split('=')
+                            .next()
+                            .is_some_and(|path| path.trim_end_matches([' ', '+', '|', '*']).ends_with(member))
+                    })
+        })
+}
+
+/// Whether work is moved away or written over by something of another kind.
+fn replaces_work(name: &str, words: &[Word]) -> bool {
+    let operands: Vec<&str> =
+        words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+    let Some((target, sources)) = operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+        return false;
+    };
+    let temporary = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|place| target.starts_with(place));
+    match name {
+        "mv" => {
+            temporary
+                && sources
+                    .iter()
+                    .any(|source| !is_made(source) && !source.ends_with(".log") && !source.ends_with(".tmp"))
+                || is_source(target)
+                    && is_source_name(target)
+                    && sources.iter().any(|source| ending(source) != ending(target) && !ending(source).is_empty())
+        }
+        "cp" | "install" => {
+            is_source(target)
+                && is_source_name(target)
+                && sources.iter().any(|source| {
+                    let end = ending(source);
+                    end != ending(target)
+                        && !matches!(
+                            end,
+                            "example"
+                                | "sample"
+                                | "template"
+                                | "dist"
+                                | "bak"
+                                | "orig"
+                                | "tmpl"
+                                | "js"
+                                | "ts"
+                                | "jsx"
+                                | "tsx"
+                                | "mjs"
+                                | "cjs"
+                        )
+                })
+        }
+        "convert" | "magick" => sources.contains(target),
+        _ => false,
+    }
+}
+
+/// Programs that unpack what they are given, or change files as it says.
+const UNPACKING: &[&str] = &[
+    "7z",
+    "7za",
+    "7zz",
+    "asar",
+    "bsdtar",
+    "cabextract",
+    "cpio",
+    "dpkg-deb",
+    "dtrx",
+    "gtar",
+    "hg",
+    "jar",
+    "ouch",
+    "par2",
+    "patch",
+    "patool",
+    "pax",
+    "quilt",
+    "tar",
+    "unar",
+    "unrar",
+    "unzip",
+    "git",
+    "svn",
+    "python.tarfile",
+    "python.zipfile",
+    "cmake",
+];
+
+/// Whether what others put there is unpacked over the project.
+fn unpacks_handed_in(name: &str, words: &[Word]) -> bool {
+    let handed = |word: &&Word| decisive::is_handed_in(value(&word.text)) || word.text.contains("/Downloads/");
+    let Some(archive) = words.iter().find(handed).filter(|_| UNPACKING.contains(&name)) else { return false };
+    let lists = words.iter().any(|word| {
+        matches!(
+            word.text.as_str(),
+            "-l" | "l"
+                | "list"
+                | "--list"
+                | "-t"
+                | "t"
+                | "tf"
+                | "tvf"
+                | "-tf"
+                | "-tzf"
+                | "tzf"
+                | "-tvf"
+                | "status"
+                | "log"
+                | "diff"
+                | "add"
+                | "ls-files"
+                | "ls"
+                | "show"
+        )
+    });
+    let elsewhere = words.iter().any(|word| word.text != archive.text && is_made(value(&word.text)));
+    !lists && !elsewhere && !packs(name, words)
+}
+
 /// Programs that copy or pack folders, or print lists of them into files.
 const COPYING: &[&str] = &[
     "asar",
+    "fossil",
+    "gio",
+    "lndir",
     "borg",
     "cmake",
     "cpio",

@@ -35,7 +35,8 @@ static PACKAGES: LazyLock<Packages> = LazyLock::new(|| {
 /// Whose packages a program brings.
 fn group_of(manager: &str) -> &str {
     match manager {
-        "pnpm" | "yarn" | "bun" | "volta" | "corepack" => "npm",
+        "pnpm" | "yarn" | "bun" | "volta" | "corepack" | "expo" | "ng" => "npm",
+        "asdf" => "mise",
         "uv" | "poetry" | "pdm" | "pipenv" | "rye" | "hatch" | "pipx" | "pixi" | "conda" | "mamba" | "micromamba" => {
             "pip"
         }
@@ -59,7 +60,7 @@ pub(super) fn names_stranger(manager: &str, words: &[Word]) -> bool {
     }
     let values = PACKAGES.groups.get("values");
     let mut rest = words[at + 1..].iter().map(|word| word.text.as_str());
-    let mut is_package = manager != "dotnet";
+    let mut is_package = manager != "dotnet" || words[at].text == "install";
     while let Some(text) = rest.next() {
         if text.starts_with('-') {
             if values.is_some_and(|values| values.contains(text)) {
@@ -74,7 +75,9 @@ pub(super) fn names_stranger(manager: &str, words: &[Word]) -> bool {
         // What is no place of the project and no list is a name; other rules look at places.
         let is_place = text.starts_with(['.', '/', '~'])
             || [".txt", ".toml", ".yml", ".yaml"].iter().any(|end| text.ends_with(end));
-        let is_verb = matches!((manager, text), ("flutter" | "dart", "pub") | ("uv", "pip" | "tool"));
+        // `asdf install nodejs 20.11.0`
+        let is_version = group_of(manager) == "mise" && text.starts_with(|c: char| c.is_ascii_digit());
+        let is_verb = is_version || matches!((manager, text), ("flutter" | "dart", "pub") | ("uv", "pip" | "tool"));
         if !is_place && !is_verb && !is_known(group_of(manager), text) {
             return true;
         }

@@ -102,11 +102,13 @@ const DATA: &[&str] = &[
     "sqlite",
     "xml",
     "properties",
+    "plist",
+    "exs",
 ];
 /// Ends of names of files that hold keys or states with secrets.
 const KEYS: &[&str] = &[
-    "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate", "tfvars", "ovpn",
-    "env", "gpg", "vars",
+    "htpasswd", "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate",
+    "tfvars", "ovpn", "env", "gpg", "vars",
 ];
 /// Whole names of such files.
 const NAMES: &[&str] = &[
@@ -121,6 +123,8 @@ const NAMES: &[&str] = &[
     ".ssh_key",
     ".terraformrc",
     ".token",
+    ".yarnrc",
+    ".yarnrc.yml",
     "appsettings.prod.json",
     "appsettings.production.json",
     "application-prod.properties",
@@ -174,6 +178,18 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
             || ["--no-index", "--contents", "--file"].iter().any(|own| text.starts_with(own))
     };
     let of_history = name == "git" && !words.iter().any(names_file);
+    // `git show HEAD:.env`
+    let of_revision = |word: &&Word| {
+        word.text
+            .split_once(':')
+            .is_some_and(|(revision, path)| !revision.is_empty() && !path.is_empty() && may_be_secret(path))
+    };
+    if name == "git"
+        && !word_is_message(words)
+        && let Some(word) = words.iter().find(of_revision)
+    {
+        return Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text)));
+    }
     if files::looks_at_entries(name, words) && name != "du" || of_history || matches!(name, "echo" | "printf") {
         return Ok(());
     }
@@ -199,6 +215,11 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
         None => Ok(()),
     }
+}
+
+/// Whether a command of `git` carries a text of its own, in which anything may stand.
+fn word_is_message(words: &[Word]) -> bool {
+    words.iter().any(|word| matches!(word.text.as_str(), "commit" | "grep" | "tag" | "notes" | "merge" | "stash"))
 }
 
 /// Whether a word is the name of a variable or setting that holds a secret, to a program that shows what it holds. To one that
@@ -300,7 +321,11 @@ fn may_be_secret(text: &str) -> bool {
     if tidy.starts_with("../") && outer.next().is_some_and(|step| step.starts_with('.')) && outer.peek().is_some() {
         return true;
     }
-    let value = tidy.as_str();
+    // A copy holds what the file held.
+    let value = [".bak", ".old", ".orig", ".save", ".swp", ".backup", "~"]
+        .iter()
+        .find_map(|copy| tidy.strip_suffix(copy))
+        .unwrap_or(&tidy);
     if let Some(hidden) = hidden_at_home(value) {
         return !PLAIN
             .iter()
@@ -318,6 +343,10 @@ fn may_be_secret(text: &str) -> bool {
     let is_data = !is_about && DATA.contains(&end) && WORDS.iter().any(|word| stem.contains(word));
     let is_environment = name.starts_with(".env") && !EXAMPLES.iter().any(|example| name.ends_with(example));
     let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
+    let is_key = is_key || name.starts_with("id_") && end.is_empty() && text.contains('/');
+    let is_environment = is_environment
+        || name.starts_with("env.") && matches!(end, "production" | "prod" | "staging" | "local" | "secret" | "live")
+        || end == "txt" && stem.ends_with(".env");
     let is_key = is_key || ["_rsa", "_ed25519", "_ecdsa"].iter().any(|kind| name.ends_with(kind));
     let is_kept = value.split('/').rev().skip(1).any(|step| matches!(step, ".secrets" | ".secret" | "secrets"));
     // Settings of clients that hold keys, wherever a copy of their folder lies.
