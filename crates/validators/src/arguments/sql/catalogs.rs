@@ -146,7 +146,7 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
         }
-        if listing.depth == 0 && is_shown(statement, at) && is_secret_column(&last) {
+        if listing.depth == 0 && !part_of_table && is_shown(statement, at) && is_secret_column(&last) {
             return Some(format!("the column `{last}` may hold passwords or keys"));
         }
     }
@@ -260,7 +260,8 @@ fn shows_row(statement: &[Token]) -> bool {
             end += 2;
         }
         let alias = if statement.get(end + 1).and_then(Token::word) == Some("as") { end + 2 } else { end + 1 };
-        [statement.get(end), statement.get(alias)].into_iter().flatten().filter_map(Token::word)
+        let named = [statement.get(end), statement.get(alias)].into_iter().flatten().filter_map(Token::word);
+        named.filter(|name| !super::grammar::is_keyword(name))
     });
     let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or_default();
     rows.any(|row| {

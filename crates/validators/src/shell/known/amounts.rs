@@ -40,6 +40,9 @@ const DRAWING: &[&str] = &[
     "chafa",
 ];
 
+/// Programs with `-t` for how much is done at once.
+const THREADED: &[&str] = &["bwa", "minimap2", "bowtie2", "hisat2", "samtools", "blastn", "blastp", "blastx"];
+
 /// Files that never end.
 const ENDLESS: &[&str] = &["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
 /// Words in the names of options that say how much is done at once.
@@ -151,6 +154,13 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
                     matches!(two[0].text.as_str(), "-multi" | "-seconds") && number(&two[1].text) > MAX_THREADS
                 })
         }
+        "gdalwarp" | "gdal_translate" | "gdal_rasterize" | "gdal_grid" => words.windows(3).any(|three| {
+            matches!(three[0].text.as_str(), "-ts" | "-outsize")
+                && number(&three[1].text).max(number(&three[2].text)) > MAX_SIDE
+        }),
+        "openscad" => texts()
+            .filter_map(|text| text.strip_prefix("--imgsize="))
+            .any(|size| size.split(',').any(|side| number(side) > MAX_SIDE)),
         "sox" | "play" => operands().any(|text| number(text) > MAX_SECONDS * 10),
         "ping" | "ping6" => {
             texts().any(|text| is_letter(text, 'f') && !text.starts_with("--"))
@@ -228,9 +238,11 @@ fn options_exceed(name: &str, words: &[Word]) -> bool {
             .filter(|rest| !option.starts_with("--") && rest.starts_with(|c: char| c.is_ascii_digit()));
         let is_letter = !option.starts_with("--") && (bare.chars().count() == 1 || attached.is_some());
         let Some(value) = glued.or(attached).or(next) else { return false };
-        let amount = number(value);
+        let amount = number(value.rsplit(':').next().unwrap_or_default());
         if is_letter {
-            let at_once = matches!(letter, 'j' | 'P' | 'T') || letter == 'n' && matches!(name, "pytest" | "py.test");
+            let at_once = matches!(letter, 'j' | 'P' | 'T' | '@')
+                || letter == 't' && THREADED.contains(&name)
+                || letter == 'n' && matches!(name, "pytest" | "py.test");
             let unbounded = letter == 'P' && name == "xargs" && amount == 0;
             let is_size = value.ends_with(|c: char| c.is_ascii_alphabetic()) && bytes(value) > MAX_BYTES;
             let often = matches!(letter, 'n' | 'c' | 'r') && amount > MAX_COUNT

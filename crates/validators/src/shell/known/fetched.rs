@@ -335,6 +335,7 @@ pub(super) fn brings_in(name: &str, subcommand: Option<&str>, words: &[Word]) ->
         ("git", Some("fetch" | "pull" | "remote" | "ls-remote")) => {
             any(&|text| host(text).is_some()) && (subcommand == Some("fetch") || any(&foreign) || has("set-url"))
         }
+        ("git", Some("lfs")) => any(&|text| host(text).is_some()),
         ("git", Some("submodule")) => any(&|text| text == "--remote" || text == "add" || text == "set-url"),
         ("jj" | "hg" | "svn", _) => any(&foreign),
         ("fossil" | "dget" | "nix-prefetch-url" | "nix-prefetch-git", _) => any(&|text| text.contains("://")),

@@ -97,6 +97,7 @@ const WRITING_LETTERS: &[(&str, char)] = &[
     ("pg_dump", 'f'),
     ("pg_dumpall", 'f'),
     ("coverage", 'd'),
+    ("doxygen", 'g'),
     ("helm", 'd'),
     ("javac", 'd'),
     ("javadoc", 'd'),
@@ -193,7 +194,8 @@ pub(super) fn writing(program: &str, option: &str) -> Writing {
     let lists = name.strip_suffix("-report").is_some_and(|kind| {
         matches!(kind, "html" | "xml" | "txt" | "linecount" | "any-exprs" | "lineprecision" | "cobertura-xml")
     });
-    if dumps || lists || name == "target-dir" || program == "go" && name == "trace" {
+    let scans = name == "file" && matches!(program, "grype" | "syft" | "trivy" | "snyk");
+    if dumps || lists || scans || name == "target-dir" || program == "go" && name == "trace" {
         return Writing::Surely;
     }
     // It says how, and not where.
