@@ -21,6 +21,7 @@ mod lexer;
 mod mongo;
 mod places;
 mod procedures;
+mod secrets;
 mod tables;
 mod words;
 
@@ -219,6 +220,7 @@ fn judge(statement: &[Token], certainty: Certainty) -> Reading {
 /// What stands inside a statement that begins with a word for reading.
 fn within(statement: &[Token]) -> Reading {
     let places = Places::of(statement);
+    let outside = next_outside(statement);
     for at in 0..statement.len() {
         let (before, next) = (at.checked_sub(1).map(|before| &statement[before]), statement.get(at + 1));
         if let Some(text) = statement[at].quoted()
@@ -248,7 +250,9 @@ fn within(statement: &[Token]) -> Reading {
         }
         // `glob` is a comparison elsewhere.
         let reads_file = FILE_READERS.contains(&word) || is_source && word == "glob";
-        if called && reads_file && named_files(&statement[at + 1..]).any(is_outside) {
+        // Calls stand in each other: a way to the end of each is only gone where a file lies on it.
+        let near = outside.get(at).is_some_and(|next| *next - at <= MAX_ARGUMENT_TOKENS + 1);
+        if called && reads_file && near && named_files(&statement[at + 1..]).any(is_outside) {
             return writes(format!(
                 "`{word}(..)` reads a file outside of the folder of the database, or another machine"
             ));
@@ -261,6 +265,20 @@ fn within(statement: &[Token]) -> Reading {
         Some(word) => writes(format!("`{word}` at the end is a statement of its own")),
         None => Reading::Fine,
     }
+}
+
+/// For each token, the number of the next one that names a file outside; where there is none, one that is out of reach.
+fn next_outside(statement: &[Token]) -> Vec<usize> {
+    let mut next = usize::MAX;
+    let mut found: Vec<usize> = Vec::with_capacity(statement.len());
+    for (at, token) in statement.iter().enumerate().rev() {
+        if token.quoted().is_some_and(is_outside) {
+            next = at;
+        }
+        found.push(next);
+    }
+    found.reverse();
+    found
 }
 
 /// `{call p()}` and `{? = call p()}`, which drivers turn into a call.

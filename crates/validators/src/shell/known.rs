@@ -5,12 +5,15 @@
 //! is in no table is not understood, and a person is asked. The table is data (`known/*.txt`; docs/commands.md has the
 //! format), and an operator can add lines of his own.
 
+mod amounts;
 mod databases;
 mod decisive;
 mod fetched;
 mod kept;
 mod line;
 mod outputs;
+mod packages;
+mod revealing;
 mod script;
 mod secrets;
 mod special;
@@ -354,6 +357,10 @@ fn command(
     }
     if line.effect == Effect::Wrap {
         let inner = line.leading(shown, rest)?;
+        let own = rest.get(..rest.len() - inner.len()).unwrap_or_default();
+        if amounts::exceeds(name, own) {
+            return Err(unknown(&format!("how much `{shown}` does is")));
+        }
         let inner = inner.get(usize::from(line.has(Flag::Skip))..).unwrap_or_default();
         // `env A=1` prints the whole environment.
         if name == "env" && inner.iter().all(|word| word.assignment().is_some()) {

@@ -5,10 +5,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::fragment;
 use super::known::words_of;
 use super::lexer::Token;
 use super::tables::Places;
+use super::{fragment, secrets};
 
 const CATALOGS: &str = include_str!("known/catalogs.txt");
 const PRIVATE: &str = include_str!("known/private.txt");
@@ -138,12 +138,15 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
         }
         if last == "pg_settings" && !asks_for_settings(&statement[at + 1..])
             || is_private_table(&last, table || dotted)
-            || TABLES.partly_tables.contains(last.as_str()) && part_of_table && shows_keys(statement)
+            || (TABLES.partly_tables.contains(last.as_str()) || secrets::is_secret_table(&last))
+                && part_of_table
+                && shows_keys(statement)
+            || secrets::is_table_of_people(&last) && part_of_table && (shows_row(statement) || renames_all(statement))
             || begins_like_system(&last, owns, last != "pg_settings")
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
         }
-        if listing.depth == 0 && is_shown(statement, at) && is_secret_column(&last) {
+        if listing.depth == 0 && !part_of_table && is_shown(statement, at) && is_secret_column(&last) {
             return Some(format!("the column `{last}` may hold passwords or keys"));
         }
     }
@@ -155,28 +158,84 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
 
 /// Whether a row is picked by the name of a secret, and its value shown: `select value from settings where name = 'api_key'`.
 fn asks_for_secret(statement: &[Token]) -> bool {
-    const NAMES: [&str; 9] =
-        ["secret", "password", "passwd", "api_key", "apikey", "token", "private_key", "credential", "signing_key"];
+    const NAMES: [&str; 13] = [
+        "secret",
+        "password",
+        "passwd",
+        "api_key",
+        "apikey",
+        "token",
+        "private_key",
+        "credential",
+        "signing_key",
+        "auth_key",
+        "access_key",
+        "_salt",
+        "smtp_pass",
+    ];
     let is_name = |text: &str| {
         let lower = text.to_lowercase();
         let plain = |c: char| c.is_alphanumeric() || "_-.%".contains(c);
         NAMES.iter().any(|name| lower.contains(name)) && lower.chars().all(plain)
     };
-    let compares = statement.windows(2).any(|two| {
-        let sign = two[0].is('=') || matches!(two[0].word(), Some("like" | "ilike" | "in"));
-        sign && two[1].quoted().is_some_and(is_name)
-    });
+    let compares = |two: &[Token]| match two {
+        [sign, text] => {
+            let compared = sign.is('=') || matches!(sign.word(), Some("like" | "ilike" | "in"));
+            compared && text.quoted().is_some_and(is_name)
+        }
+        _ => false,
+    };
+    // A table of names and values: whatever else is shown of the row is the value.
+    let is_key = |token: &Token| {
+        token.word().is_some_and(|word| {
+            matches!(
+                word,
+                "k" | "key"
+                    | "name"
+                    | "setting"
+                    | "param"
+                    | "parameter"
+                    | "variable"
+                    | "option_name"
+                    | "meta_key"
+                    | "config_key"
+                    | "setting_name"
+                    | "setting_key"
+            )
+        })
+    };
     let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or(statement.len());
     let is_value = |token: &Token| {
         token.is('*')
             || matches!(token.word(), Some("value" | "val" | "setting_value" | "config_value" | "data" | "content"))
     };
-    compares && statement[..from].iter().any(is_value)
+    let by_key = statement.windows(3).any(|three| is_key(&three[0]) && compares(&three[1..]));
+    let shows = || {
+        statement[..from]
+            .iter()
+            .skip(1)
+            .filter_map(Token::word)
+            .any(|word| !matches!(word, "count" | "as" | "distinct" | "n" | "id" | "name" | "key"))
+    };
+    by_key && shows() || statement.windows(2).any(compares) && statement[..from].iter().any(is_value)
 }
 
 /// Whether a query of a table with keys shows all of it, a whole row, or a column that is called like one for keys.
 fn shows_keys(statement: &[Token]) -> bool {
-    const KEYS: [&str; 8] = ["key", "token", "secret", "code", "value", "hash", "passw", "credential"];
+    const KEYS: [&str; 12] = [
+        "key",
+        "token",
+        "secret",
+        "code",
+        "value",
+        "hash",
+        "passw",
+        "credential",
+        "data",
+        "cookie",
+        "payload",
+        "session_id",
+    ];
     let of_key = |(at, token): (usize, &Token)| {
         let word =
             token.word().filter(|word| !word.ends_with("_id") && !word.ends_with("_at") && !word.ends_with("_name"));
@@ -201,7 +260,8 @@ fn shows_row(statement: &[Token]) -> bool {
             end += 2;
         }
         let alias = if statement.get(end + 1).and_then(Token::word) == Some("as") { end + 2 } else { end + 1 };
-        [statement.get(end), statement.get(alias)].into_iter().flatten().filter_map(Token::word)
+        let named = [statement.get(end), statement.get(alias)].into_iter().flatten().filter_map(Token::word);
+        named.filter(|name| !super::grammar::is_keyword(name))
     });
     let from = statement.iter().position(|token| token.word() == Some("from")).unwrap_or_default();
     rows.any(|row| {
@@ -210,6 +270,16 @@ fn shows_row(statement: &[Token]) -> bool {
             let owned = statement[at - 1].is('.');
             statement[at].word() == Some(row) && !owns && !owned
         })
+    })
+}
+
+/// Whether all columns get other names, `(select * ..) as t(a, b)`, or are made one: `row(t.*)`.
+fn renames_all(statement: &[Token]) -> bool {
+    let all = statement.iter().any(|token| token.is('*'));
+    all && statement.windows(3).any(|three| {
+        let is_alias = |token: &Token| token.word().is_some_and(|word| !super::grammar::is_keyword(word));
+        let renamed = (three[0].is(')') || three[0].word() == Some("as")) && is_alias(&three[1]) && three[2].is('(');
+        renamed || matches!(three[0].word(), Some("row" | "struct")) && three[1].is('(')
     })
 }
 
@@ -326,16 +396,7 @@ fn is_shown(statement: &[Token], at: usize) -> bool {
 
 /// Whether a column is called like one for passwords or keys.
 fn is_secret_column(name: &str) -> bool {
-    const ABOUT: [&str; 16] = [
-        "_at", "_on", "reset", "chang", "expir", "updat", "polic", "length", "count", "hint", "attempt", "requir",
-        "_set", "_date", "_time", "lifetime",
-    ];
-    let password = name.contains("password") || name.contains("passwd") || matches!(name, "pwd" | "pw");
-    // One of them; `max_tokens` counts.
-    let one = ["_token", "_secret", "_otp", "_passcode"].iter().any(|end| name.ends_with(end))
-        || matches!(name, "otp" | "passcode")
-        || name.starts_with("otp_");
-    (password || one) && !ABOUT.iter().any(|part| name.contains(part)) || TABLES.private_columns.contains(name)
+    secrets::is_secret_column(name) || TABLES.private_columns.contains(name)
 }
 
 fn is_setting(name: &str) -> bool {

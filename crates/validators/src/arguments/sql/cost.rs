@@ -43,7 +43,18 @@ const MAX_UNTIED: usize = 2;
 pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
     let word = |at: usize| statement.get(at).and_then(Token::word);
     let recursive = word(0) == Some("with") && word(1) == Some("recursive");
-    if places.untied > MAX_UNTIED {
+    // A table with itself is as large as its square.
+    let doubled = || {
+        let tables: Vec<&str> = statement
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| places.is_table(*at))
+            .filter_map(|(_, token)| token.word())
+            .take(MAX_UNTIED + 1)
+            .collect();
+        tables.len() == MAX_UNTIED && tables[0] == tables[1]
+    };
+    if places.untied > MAX_UNTIED || places.untied == MAX_UNTIED && doubled() {
         return Some("tables are multiplied with each other".to_owned());
     }
     let mut calls: Vec<Call<'_>> = Vec::new();
@@ -54,6 +65,11 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             Token::Symbol('(') => calls.push(Call { name: before.unwrap_or_default(), ..Call::default() }),
             Token::Symbol(')') => {
                 if let Some(call) = calls.pop() {
+                    let raised = matches!(call.name, "power" | "pow" | "exp");
+                    let grows = |outer: &Call<'_>| GROWING.contains(&outer.name) || COUNTING.contains(&outer.name);
+                    if raised && calls.last().is_some_and(grows) {
+                        return Some(format!("`{}(..)` says how much is made", call.name));
+                    }
                     growth = growth.saturating_mul(call.growth());
                     count = count.saturating_mul(call.count());
                     if let Some(why) = call.doubt() {
@@ -77,6 +93,11 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
                 if (pattern || compared || operator) && repeats_itself(text) {
                     return Some("the pattern may take forever".to_owned());
                 }
+                let is_fine =
+                    ["second", "millisecond", "microsecond"].iter().any(|unit| text.to_lowercase().contains(unit));
+                if COUNTING.contains(&call) && is_fine {
+                    return Some(format!("`{call}(..)` counts seconds"));
+                }
                 if FORMATTING.contains(&call) && widest(text) >= MAX_WIDTH {
                     return Some(format!("`{call}(..)` makes a very long text"));
                 }
@@ -92,7 +113,8 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             Token::Symbol(symbol) => {
                 if let Some(call) = calls.last_mut() {
                     call.multiplies |= *symbol == '*';
-                    call.raises |= *symbol == '^';
+                    let shifts = at.checked_sub(1).and_then(|at| statement.get(at)).is_some_and(|token| token.is('<'));
+                    call.raises |= *symbol == '^' || *symbol == '<' && shifts;
                 }
             }
         }
@@ -192,11 +214,44 @@ fn repeats_itself(pattern: &str) -> bool {
                     *here = true;
                 }
             }
+            // `{2,}` repeats without an end as well.
+            '{' => {
+                let open = letters.clone().take_while(|c| *c != '}').any(|c| c == ',');
+                if let Some(here) = repeats.last_mut().filter(|_| open) {
+                    *here = true;
+                }
+            }
             _ => {}
         }
     }
-    false
+    has_twin_branches(pattern)
+        || [".*", ".+", "\\w*", "\\s*"].iter().any(|any| pattern.matches(any).count() > MAX_ANYTHING)
 }
+
+/// How often a pattern may have a place for anything.
+const MAX_ANYTHING: usize = 6;
+
+/// Whether a group that repeats has two branches of which one begins as the other: `(a|aa)+`.
+fn has_twin_branches(pattern: &str) -> bool {
+    pattern.match_indices('(').take(MAX_GROUPS).any(|(at, _)| {
+        let inner = &pattern[at + 1..];
+        let Some(end) = inner.find([')', '(']).filter(|end| inner[*end..].starts_with(')')) else { return false };
+        if !inner[end + 1..].starts_with(['*', '+', '{']) {
+            return false;
+        }
+        let branches: Vec<&str> = inner[..end].trim_start_matches("?:").split('|').take(MAX_GROUPS).collect();
+        branches.len() > 1
+            && branches.iter().enumerate().any(|(at, one)| {
+                branches
+                    .iter()
+                    .enumerate()
+                    .any(|(other_at, other)| at != other_at && !one.is_empty() && other.starts_with(one))
+            })
+    })
+}
+
+/// How many groups and branches of a pattern are looked at.
+const MAX_GROUPS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -208,6 +263,8 @@ mod tests {
             ("^(a+)+$", true),
             ("(a*)*b", true),
             ("((ab)+c)*", true),
+            ("(a|aa)+$", true),
+            ("(\\d{2,})*x", true),
             ("^[a-z]+@[a-z]+$", false),
             ("(foo|bar)+", false),
             ("(\\d{3})-(\\d+)", false),

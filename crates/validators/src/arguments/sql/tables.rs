@@ -4,6 +4,8 @@
 use super::lexer::Token;
 
 const LEADING: &[&str] = &["from", "join", "summarize", "describe", "desc", "table", "pivot"];
+/// Of these, what is one only where a statement begins: `order by a desc limit 1`.
+const AT_BEGINNING: &[&str] = &["desc"];
 const ENDING: &[&str] = &["where", "on", "using", "group", "order", "limit", "having", "select", "set", "values"];
 /// Functions with a `from` in their brackets that names no table: `trim(both '/' from '/a/')`.
 const CUTTING: &[&str] = &["trim", "substring", "substr", "overlay", "extract", "position"];
@@ -39,7 +41,10 @@ impl Places {
         let mut places = Self { tables: Vec::with_capacity(tokens.len()), untied: 0 };
         for (at, token) in tokens.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            let leads = before.is_some_and(|before| before.word().is_some_and(|word| LEADING.contains(&word)));
+            let is_leading =
+                |word: &str, at: usize| LEADING.contains(&word) && (at <= 1 || !AT_BEGINNING.contains(&word));
+            let leads =
+                before.is_some_and(|before| before.word().is_some_and(|word| is_leading(word, at.saturating_sub(1))));
             let opens = level.grouped && before.is_some_and(|before| before.is('('));
             let follows = leads || opens || level.passes || before.is_some_and(|before| before.is(','));
             let passes = follows && token.word().is_some_and(|word| matches!(word, "only" | "lateral"));
@@ -63,10 +68,11 @@ impl Places {
                 }
                 Token::Word(word, _) => {
                     let word = word.as_str();
-                    level.tied |= matches!(word, "where" | "on" | "using" | "natural" | "lateral");
+                    let ties = matches!(word, "where" | "on" | "using" | "natural" | "lateral");
+                    level.tied |= ties && !is_always_true(tokens.get(at + 1..).unwrap_or_default());
                     if ENDING.contains(&word) {
                         level.named = false;
-                    } else if LEADING.contains(&word) {
+                    } else if is_leading(word, at) {
                         level.named = true;
                     }
                     if matches!(word, "union" | "except" | "intersect") {
@@ -85,6 +91,42 @@ impl Places {
     /// Whether the token with this number stands in place of a table.
     pub(super) fn is_table(&self, at: usize) -> bool {
         self.tables.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Whether a condition holds for everything: `true`, `1`, `1 = 1`, `not false`.
+fn is_always_true(condition: &[Token]) -> bool {
+    let rest: Vec<&Token> = condition.iter().take(8).skip_while(|token| token.is('(')).collect();
+    let ends = |at: usize| {
+        rest.get(at).is_none_or(|token| {
+            token.is(')')
+                || token.word().is_some_and(|word| {
+                    matches!(
+                        word,
+                        "join"
+                            | "left"
+                            | "right"
+                            | "inner"
+                            | "cross"
+                            | "full"
+                            | "group"
+                            | "order"
+                            | "limit"
+                            | "where"
+                            | "having"
+                            | "union"
+                    )
+                })
+        })
+    };
+    match rest.as_slice() {
+        [Token::Word(word, _), ..] if word == "true" => ends(1),
+        [Token::Word(not, _), Token::Word(word, _), ..] if not == "not" && word == "false" => ends(2),
+        [Token::Number(one), sign, Token::Number(other), ..] if sign.is('=') => one == other && ends(3),
+        [Token::Quoted(one), sign, Token::Quoted(other), ..] if sign.is('=') => one == other && ends(3),
+        [Token::Number(_), sign, Token::Number(_), ..] if sign.is('<') || sign.is('>') => ends(3),
+        [Token::Number(_), ..] => ends(1),
+        _ => false,
     }
 }
 

@@ -7,13 +7,9 @@ use crate::shell::lexer::Word;
 const DATA: &[&str] = &[
     "7z",
     "avif",
-    "bin",
     "bmp",
     "bz2",
     "csv",
-    "db",
-    "deb",
-    "dmg",
     "doc",
     "docx",
     "epub",
@@ -24,8 +20,6 @@ const DATA: &[&str] = &[
     "html",
     "htm",
     "ico",
-    "img",
-    "iso",
     "jpeg",
     "jpg",
     "json",
@@ -44,10 +38,8 @@ const DATA: &[&str] = &[
     "png",
     "ppt",
     "pptx",
-    "rpm",
     "rss",
     "rst",
-    "sqlite",
     "srt",
     "svg",
     "tar",
@@ -61,7 +53,6 @@ const DATA: &[&str] = &[
     "wav",
     "webm",
     "webp",
-    "whl",
     "woff",
     "woff2",
     "xls",
@@ -77,8 +68,6 @@ const DATA: &[&str] = &[
     "npy",
     "safetensors",
     "gguf",
-    "pt",
-    "pth",
     "sum",
     "sha256",
     "asc",
@@ -159,8 +148,19 @@ pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
     let named = words.iter().any(|word| OUTPUTS.iter().any(|option| word.text.starts_with(option)) && name != "curl");
     let is_code = |word: &Word| {
         let path = word.text.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
-        super::kept::is_source_name(path.split(['?', '#']).next().unwrap_or_default())
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        word.text.contains("://") && !path.is_empty() && !path.ends_with('/') && may_be_code(path)
     };
+    // The other side says what it is called.
+    let named_there = words.iter().any(|word| {
+        let letters = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+        matches!(word.text.as_str(), "--content-disposition" | "--trust-server-names" | "--remote-header-name")
+            || name == "curl" && letters.contains('J')
+            || name.starts_with("wget") && (word.text.starts_with("-i") || word.text.starts_with("--input-file"))
+    });
+    if named_there {
+        return true;
+    }
     let all = words.iter().any(|word| {
         let text = word.text.as_str();
         let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-') && *letters != "nH");
@@ -176,7 +176,28 @@ pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
             matches!(option, "--local-dir" | "--output-dir" | "--directory-prefix" | "-P" | "--dir" | "--untardir");
         let folder = glued.or_else(|| words.get(at + 1).map(|next| next.text.as_str())).unwrap_or_default();
         let first = folder.trim_start_matches("./").split('/').next().unwrap_or_default();
-        is_folder && matches!(first, "src" | "lib" | "app" | "scripts" | "bin" | "pkg" | "cmd" | "internal")
+        let is_file = OUTPUTS.contains(&option) && folder.contains('/') && !(name == "curl" && option == "-O");
+        let of_code = matches!(
+            first,
+            "src"
+                | "lib"
+                | "app"
+                | "scripts"
+                | "bin"
+                | "pkg"
+                | "cmd"
+                | "internal"
+                | "templates"
+                | "views"
+                | "config"
+                | "tools"
+                | "plugins"
+                | "migrations"
+                | "public"
+                | "static"
+                | "www"
+        );
+        (is_folder || is_file) && (of_code || super::kept::is_shown(folder))
     });
     if into_folder {
         return true;
@@ -201,6 +222,181 @@ pub(super) fn into_code(name: &str, words: &[Word]) -> bool {
         }
     }
     false
+}
+
+/// Hosts where projects of many people lie, under their names.
+const KNOWN_HOSTS: &[&str] = &[
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "git.sr.ht",
+    "gitee.com",
+    "git.kernel.org",
+    "git.savannah.gnu.org",
+    "gitlab.gnome.org",
+    "gitlab.freedesktop.org",
+    "invent.kde.org",
+    "salsa.debian.org",
+    "chromium.googlesource.com",
+    "android.googlesource.com",
+    "go.googlesource.com",
+    "huggingface.co",
+    "dev.azure.com",
+    "ssh.dev.azure.com",
+    "localhost",
+];
+/// Registries of images that many use.
+const REGISTRIES: &[&str] = &[
+    "docker.io",
+    "ghcr.io",
+    "quay.io",
+    "gcr.io",
+    "registry.k8s.io",
+    "k8s.gcr.io",
+    "mcr.microsoft.com",
+    "public.ecr.aws",
+    "registry.gitlab.com",
+    "nvcr.io",
+    "lscr.io",
+    "cgr.dev",
+    "docker.elastic.co",
+    "registry.access.redhat.com",
+    "registry.redhat.io",
+    "localhost",
+    "registry.hub.docker.com",
+    "index.docker.io",
+    "container-registry.oracle.com",
+];
+
+/// The host of an address of a repository: `https://host/x`, `user@host:x`.
+fn host(text: &str) -> Option<&str> {
+    if let Some((_, rest)) = text.split_once("://") {
+        let authority = rest.split('/').next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        return Some(host.split(':').next().unwrap_or_default());
+    }
+    let (user, rest) = text.split_once('@')?;
+    let (host, _) = rest.split_once(':')?;
+    Some(host).filter(|host| !user.is_empty() && !host.contains('/'))
+}
+
+/// Whether an image lies in a registry that not many use.
+fn is_foreign_image(text: &str) -> bool {
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let Some((first, _)) = text.split_once('/') else { return false };
+    let host = first.split(':').next().unwrap_or_default();
+    let of_cloud = [".pkg.dev", ".amazonaws.com", ".azurecr.io", ".gcr.io"].iter().any(|end| host.ends_with(end));
+    (first.contains('.') || first.contains(':')) && !of_cloud && !REGISTRIES.contains(&host)
+}
+
+/// Whether code of strangers comes into the project: repositories, artifacts of runs, charts, images, hooks.
+pub(super) fn brings_in(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
+    let any = |found: &dyn Fn(&str) -> bool| words.iter().any(|word| found(&word.text));
+    let foreign = |text: &str| host(text).is_some_and(|host| !KNOWN_HOSTS.contains(&host));
+    let has = |wanted: &str| any(&|text| text == wanted);
+    match (name, subcommand) {
+        ("git", Some("clone")) => {
+            // Into a folder from which code is run, or under its name.
+            let of_code = |text: &str| {
+                let text = text.trim_end_matches('/').trim_end_matches(".git");
+                let path = text.split_once("://").map_or(text, |_| text.rsplit('/').next().unwrap_or_default());
+                let first = path.trim_start_matches("./").split('/').next().unwrap_or_default();
+                matches!(
+                    first,
+                    "src"
+                        | "lib"
+                        | "app"
+                        | "scripts"
+                        | "bin"
+                        | "pkg"
+                        | "cmd"
+                        | "internal"
+                        | "tests"
+                        | "test"
+                        | "plugins"
+                        | "tools"
+                        | "packages"
+                        | "crates"
+                        | "modules"
+                        | "roles"
+                        | "hooks"
+                        | "themes"
+                        | "extensions"
+                ) || first.starts_with('.') && first.len() > 2
+            };
+            let comes = any(&|text| host(text).is_some());
+            any(&foreign)
+                || comes && words.iter().skip(1).any(|word| !word.text.starts_with('-') && of_code(&word.text))
+                || any(&|text| {
+                    text.starts_with("--recurse") || text.starts_with("--template") || text.starts_with("--upload-pack")
+                })
+        }
+        ("git", Some("fetch" | "pull" | "remote" | "ls-remote")) => {
+            any(&|text| host(text).is_some()) && (subcommand == Some("fetch") || any(&foreign) || has("set-url"))
+        }
+        ("git", Some("lfs")) => any(&|text| host(text).is_some()),
+        ("git", Some("submodule")) => any(&|text| text == "--remote" || text == "add" || text == "set-url"),
+        ("jj" | "hg" | "svn", _) => any(&foreign),
+        ("fossil" | "dget" | "nix-prefetch-url" | "nix-prefetch-git", _) => any(&|text| text.contains("://")),
+        ("gh", Some("gist")) => has("clone"),
+        ("hf" | "huggingface-cli" | "kaggle", _) => {
+            let into = |option: &str| matches!(option, "--local-dir" | "-p" | "--path");
+            has("--unzip")
+                || words
+                    .windows(2)
+                    .any(|two| into(&two[0].text) && matches!(two[1].text.as_str(), "." | "./" | "src" | "scripts"))
+        }
+        ("conan", _) => any(&|text| text.starts_with("--requires") || text.starts_with("--tool-requires")),
+        ("gh" | "glab", _) if has("download") => {
+            let folder =
+                words.windows(2).find(|two| matches!(two[0].text.as_str(), "-D" | "--dir" | "-O" | "--output"));
+            let named = folder
+                .map(|two| two[1].text.as_str())
+                .or_else(|| words.iter().find_map(|word| word.text.strip_prefix("--dir=")));
+            named.is_none_or(|folder| !folder.split('/').any(super::kept::is_made_step) && may_be_code(folder))
+        }
+        ("gh", Some("repo")) if has("clone") || has("fork") => any(&|text| text.contains('/')),
+        ("helm", _) => {
+            any(&|text| text.contains("://") || text.starts_with("--repo"))
+                || has("update") && any(&|text| text.starts_with("dep"))
+        }
+        (
+            "docker" | "podman" | "nerdctl" | "crane" | "skopeo" | "buildah" | "apptainer" | "singularity" | "oras"
+            | "crictl" | "ctr",
+            _,
+        ) => {
+            ["pull", "copy", "export", "create", "from", "tag", "import", "load"].iter().any(|verb| has(verb))
+                && words.iter().any(|word| !word.text.starts_with('-') && is_foreign_image(&word.text))
+        }
+        ("pre-commit", Some("autoupdate")) => true,
+        ("terraform" | "tofu", Some("init")) => {
+            any(&|text| text.contains("from-module") || text.contains("plugin-dir"))
+        }
+        ("terraform" | "tofu", Some("get")) => has("-update"),
+        ("asdf" | "mise" | "rtx", _) => has("plugin") && has("add"),
+        ("npm" | "pnpm" | "yarn" | "bun" | "pip" | "uv" | "poetry" | "gem" | "bundle" | "cargo" | "conda", _) => {
+            any(&|text| {
+                [
+                    "--registry",
+                    "--index",
+                    "--extra-index",
+                    "--find-links",
+                    "--trusted-host",
+                    "--source",
+                    "--git",
+                    "--default-index",
+                ]
+                .iter()
+                .any(|option| text.starts_with(option))
+                    && !text.starts_with("--index-strategy")
+            }) && !has("list")
+                && !has("info")
+                && !has("view")
+                && !has("search")
+        }
+        _ => false,
+    }
 }
 
 /// The same of a program that is for something else.

@@ -2,7 +2,7 @@
 //! nobody can make again, what lies outside of the project, folders that a tool empties first, what decides what runs later
 //! under the name of its tool, packages from elsewhere. A person is asked.
 
-use super::{decisive, fetched, outputs, secrets, special, unknown};
+use super::{amounts, decisive, fetched, outputs, packages, revealing, secrets, special, unknown};
 use crate::Finding;
 use crate::shell::lexer::Word;
 
@@ -140,6 +140,36 @@ const EMPTYING: &[(&str, &[&str])] = &[
     ("hexo", &["--output"]),
     ("vuepress", &["-d", "--dest"]),
     ("vue-cli-service", &["--dest"]),
+    ("allure", &["-o", "--output", "--report-dir"]),
+    ("antora", &["--to-dir"]),
+    ("docusaurus", &["--out-dir"]),
+    ("electron-packager", &["--out"]),
+    ("hatch", &["-t"]),
+    ("ladle", &["-o", "--outDir"]),
+    ("next", &["-o", "--outdir"]),
+    ("ng", &["--output-path"]),
+    ("pdm", &["--dest", "-d"]),
+    ("pelican", &["-o", "--output"]),
+    ("playwright", &["--output"]),
+    ("quarto", &["--output-dir"]),
+    ("slidev", &["--out", "-o"]),
+    ("trunk", &["--dist", "-d"]),
+    ("typedoc", &["--out"]),
+    ("vitest", &["--coverage.reportsDirectory", "--outputDir"]),
+    ("webpack", &["--output-path", "-o"]),
+    ("zola", &["--output-dir", "-o"]),
+    ("dx", &["--out-dir"]),
+    ("wasm-pack", &["--out-dir", "-d"]),
+    ("nyc", &["--report-dir", "--temp-dir"]),
+    ("c8", &["--reports-dir", "-o", "--temp-directory"]),
+    ("jest", &["--cacheDirectory"]),
+    ("nox", &["--envdir"]),
+    ("tox", &["--workdir"]),
+    ("cypress", &["--videosFolder"]),
+    ("gatsby", &["--prefix"]),
+    ("sphinx-apidoc", &["-o"]),
+    ("openapi-generator", &["-o", "--output"]),
+    ("openapi-generator-cli", &["-o", "--output"]),
 ];
 /// Programs that show nothing of what is in a file.
 const NO_CONTENT: &[&str] = &[
@@ -194,7 +224,18 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "zip" => outputs_of_archive(name, words).is_some_and(is_no_archive),
         "tee" => any(&|text| is_at_home(text) || decides_by_name(text) || is_source(text) || is_store(text)),
         "sort" | "shuf" | "uniq" | "iconv" => {
-            output(words, &["-o", "--output"]).is_some_and(|file| is_source(file) || is_store(file))
+            let mut operands = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+            let second = operands.nth(1).filter(|_| name == "uniq");
+            output(words, &["-o", "--output"])
+                .or(second)
+                .is_some_and(|file| is_source(file) || is_store(file) || outputs::is_document(file))
+        }
+        "sphinx-build" => {
+            let operands: Vec<&str> =
+                words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+            let makes = words.iter().any(|word| word.text == "-M");
+            operands.get(1 + usize::from(makes)).is_some_and(|folder| !is_made(folder) && !folder.contains("docs"))
+                && !words.iter().any(|word| word.text == "-b")
         }
         "yq" => {
             let in_place = any(&|text| text.starts_with("-i") || text.starts_with("--inplace"));
@@ -211,11 +252,33 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         "gunzip" | "gzip" | "xz" | "unxz" | "bunzip2" | "bzip2" | "zstd" | "unzstd" | "lz4" | "unlz4" | "pigz"
         | "brotli" | "lzma" | "unlzma" | "uncompress" => {
+            let keeps =
+                any(&|text| is_letter(text, 'k') || is_letter(text, 'c') || text == "--keep" || text == "--stdout");
             any(&|text| text.rsplit_once('.').is_some_and(|(stem, _)| !text.starts_with('-') && decides_by_name(stem)))
+                || !keeps && any(&|text| outputs::is_document(text) || is_source(text) && is_source_name(text))
+        }
+        "optipng" | "oxipng" | "pngquant" | "exiv2" | "mat2" | "sips" => any(&is_irreplaceable),
+        "meson" => any(&|text| text == "--wipe") && words.last().is_some_and(|last| !is_made(&last.text)),
+        "gradle" | "gradlew" | "mvn" | "mvnw" => {
+            any(&|text| text == "clean")
+                && words.iter().filter_map(|word| word.text.split_once('=')).any(|(option, folder)| {
+                    option.to_ascii_lowercase().contains("build")
+                        && option.to_ascii_lowercase().contains("dir")
+                        && !is_made(folder)
+                })
+        }
+        "chmod" => any(&decisive::is_handed_in),
+        "ebook-convert" | "wkhtmltopdf" | "wkhtmltoimage" | "xsltproc" | "lilypond" => {
+            words.last().is_some_and(|last| {
+                decides_by_name(&last.text)
+                    || outputs::is_document(&last.text)
+                    || is_source_name(&last.text) && words.len() > 1
+            })
         }
         "mogrify" => !any(&|text| text == "-path"),
         "jpegoptim" => {
-            any(&|text| is_letter(text, 'm')) && !any(&|text| is_letter(text, 'd') || text.starts_with("--dest"))
+            any(&is_irreplaceable)
+                || any(&|text| is_letter(text, 'm')) && !any(&|text| is_letter(text, 'd') || text.starts_with("--dest"))
         }
         "jsonnet" => output(words, &["-m", "--multi"]).is_some_and(|folder| matches!(folder, "." | "./")),
         "unix2dos" | "dos2unix" | "unix2mac" | "mac2unix" => {
@@ -241,6 +304,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                         !text.starts_with('-') && (decides_by_name(text) || name == "truncate" && is_source(text))
                     })
         }
+        "cargo" if subcommand == Some("clean") && any(&|text| value(text).starts_with("..")) => true,
         "cargo" => {
             subcommand == Some("add") && any(&|text| text.starts_with("--registry") || text.starts_with("--rename"))
         }
@@ -278,6 +342,10 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         _ => false,
     };
+    let brings = fetched::brings_in(name, subcommand, words) || packages::names_stranger(name, words);
+    let shows = publishes(name, subcommand, words) || revealing::reveals(name, words);
+    let brings = brings || unpacks_handed_in(name, words) || plants(name, words) || replaces_work(name, words);
+    let doubtful = doubtful || brings || shows || amounts::exceeds(name, words);
     if doubtful || empties(name, words) || fits_secret(name, words) || fills(name, words) {
         return Err(unknown(&format!("what `{name}` would take, show or bring in is")));
     }
@@ -364,9 +432,49 @@ fn is_made(folder: &str) -> bool {
     let temporary = folder.starts_with("/tmp/");
     temporary
         || folder.split('/').any(|step| {
-            MADE.contains(&step)
-                || step.starts_with("build")
-                || matches!(step, "vendor" | "package" | "layer" | "python" | "lambda" | "deps")
+            is_made_step(step) || matches!(step, "vendor" | "package" | "layer" | "python" | "lambda" | "deps")
+        })
+}
+
+/// Whether a folder is called like those that tools make again.
+pub(super) fn is_made_step(step: &str) -> bool {
+    let words = || step.trim_start_matches(['.', '_']).split(['-', '_', '.']);
+    MADE.contains(&step)
+        || step.starts_with("build")
+        || words().any(|word| {
+            matches!(
+                word,
+                "build"
+                    | "dist"
+                    | "out"
+                    | "output"
+                    | "outputs"
+                    | "report"
+                    | "reports"
+                    | "result"
+                    | "results"
+                    | "coverage"
+                    | "artifacts"
+                    | "tmp"
+                    | "temp"
+                    | "cache"
+                    | "generated"
+                    | "gen"
+                    | "logs"
+                    | "snapshots"
+                    | "exports"
+                    | "testresults"
+                    | "TestResults"
+                    | "screenshots"
+                    | "profiles"
+                    | "rendered"
+                    | "patches"
+                    | "htmlcov"
+                    | "bin"
+                    | "obj"
+                    | "debug"
+                    | "release"
+            )
         })
 }
 
@@ -418,6 +526,7 @@ fn replaces(name: &str, words: &[Word]) -> bool {
         || matches!(name, "mv" | "rsync") && sources.iter().any(|source| is_at_home(source))
         || is_shown(target)
             && sources.iter().any(|source| outside(source) || climbs(source) || is_private_source(source))
+        || is_shown(target) && !sources.iter().all(|source| may_be_shown(source))
 }
 
 /// Whether everybody would see what nobody means to show: the whole project, its settings and data.
@@ -428,6 +537,284 @@ fn is_private_source(path: &str) -> bool {
             first,
             "" | "." | "backup" | "backups" | "config" | "data" | "db" | "dumps" | "logs" | "private" | "secrets"
         )
+}
+
+/// Whether a source is of the kind that everybody may see: a page or a picture, or a folder of such.
+fn may_be_shown(path: &str) -> bool {
+    let bare = path.trim_start_matches("./").trim_end_matches(['/', '*', '.']);
+    let is_file = bare.rsplit('/').next().is_some_and(|file| file.contains('.'));
+    let folder = || {
+        bare.split('/').any(|step| {
+            is_made_step(step) && !matches!(step, "tmp" | "logs" | "reports")
+                || SHOWN.contains(&step)
+                || matches!(
+                    step,
+                    "assets" | "images" | "img" | "icons" | "fonts" | "css" | "js" | "media" | "favicon" | "styles"
+                )
+        })
+    };
+    !bare.is_empty() && (is_file && outputs::is_shown_there(bare) && !is_store(bare) || !is_file && folder())
+}
+
+/// Programs that put a text into files that are there.
+const EDITING: &[&str] = &[
+    "sed", "gsed", "sd", "rpl", "comby", "ast-grep", "sg", "crudini", "dasel", "yq", "perl", "ruby", "tomlq", "xq",
+    "augtool", "plutil",
+];
+/// What runs something, in the languages of most projects.
+const RUNNING: &[&str] = &[
+    "os.system",
+    "subprocess",
+    "popen",
+    "child_process",
+    "execsync",
+    "system(",
+    "exec(",
+    "eval(",
+    "spawn(",
+    "getruntime",
+    "processbuilder",
+    "curl ",
+    "wget ",
+    "| sh",
+    "|sh",
+    "| bash",
+    "|bash",
+    "$(",
+    "`",
+    "/bin/sh",
+    "bash -c",
+    "sh -c",
+    "command::new",
+    "__import__",
+    "shell_exec",
+    "passthru(",
+    "nc -",
+    "/dev/tcp",
+];
+/// Members of files of settings under which stands what a tool runs.
+const RUN_MEMBERS: &[&str] = &[
+    ".run",
+    ".script",
+    ".command",
+    ".entrypoint",
+    ".args",
+    ".image",
+    ".exec",
+    ".hooks",
+    ".uses",
+    ".entry",
+    ".cmd",
+    ".before_script",
+    ".steps",
+    ".lifecycle",
+    ".postcreatecommand",
+];
+
+/// Whether something that runs is put into a file.
+fn plants(name: &str, words: &[Word]) -> bool {
+    let lower = || words.iter().map(|word| word.text.to_ascii_lowercase());
+    let in_place = !matches!(name, "sed" | "gsed" | "yq" | "ast-grep" | "sg" | "xq" | "tomlq")
+        || words.iter().any(|word| {
+            let text = word.text.as_str();
+            is_letter(text, 'i')
+                || is_letter(text, 'U')
+                || text.starts_with("--in-place")
+                || text.starts_with("--inplace")
+                || text == "--update-all"
+        });
+    EDITING.contains(&name)
+        && in_place
+        && lower().any(|text| {
+            let sets = text.contains('=') && text.starts_with('.');
+            RUNNING.iter().any(|runs| text.contains(runs))
+                || sets
+                    && RUN_MEMBERS.iter().any(|member| {
+                        text.split('=')
+                            .next()
+                            .is_some_and(|path| path.trim_end_matches([' ', '+', '|', '*']).ends_with(member))
+                    })
+        })
+}
+
+/// Whether work is moved away or written over by something of another kind.
+fn replaces_work(name: &str, words: &[Word]) -> bool {
+    let operands: Vec<&str> =
+        words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+    let Some((target, sources)) = operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+        return false;
+    };
+    let temporary = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|place| target.starts_with(place));
+    match name {
+        "mv" => {
+            temporary
+                && sources
+                    .iter()
+                    .any(|source| !is_made(source) && !source.ends_with(".log") && !source.ends_with(".tmp"))
+                || is_source(target)
+                    && is_source_name(target)
+                    && sources.iter().any(|source| ending(source) != ending(target) && !ending(source).is_empty())
+        }
+        "cp" | "install" => {
+            is_source(target)
+                && is_source_name(target)
+                && sources.iter().any(|source| {
+                    let end = ending(source);
+                    end != ending(target)
+                        && !matches!(
+                            end,
+                            "example"
+                                | "sample"
+                                | "template"
+                                | "dist"
+                                | "bak"
+                                | "orig"
+                                | "tmpl"
+                                | "js"
+                                | "ts"
+                                | "jsx"
+                                | "tsx"
+                                | "mjs"
+                                | "cjs"
+                        )
+                })
+        }
+        "convert" | "magick" => sources.contains(target),
+        _ => false,
+    }
+}
+
+/// Programs that unpack what they are given, or change files as it says.
+const UNPACKING: &[&str] = &[
+    "7z",
+    "7za",
+    "7zz",
+    "asar",
+    "bsdtar",
+    "cabextract",
+    "cpio",
+    "dpkg-deb",
+    "dtrx",
+    "gtar",
+    "hg",
+    "jar",
+    "ouch",
+    "par2",
+    "patch",
+    "patool",
+    "pax",
+    "quilt",
+    "tar",
+    "unar",
+    "unrar",
+    "unzip",
+    "git",
+    "svn",
+    "python.tarfile",
+    "python.zipfile",
+    "cmake",
+];
+
+/// Whether what others put there is unpacked over the project.
+fn unpacks_handed_in(name: &str, words: &[Word]) -> bool {
+    let handed = |word: &&Word| decisive::is_handed_in(value(&word.text)) || word.text.contains("/Downloads/");
+    let Some(archive) = words.iter().find(handed).filter(|_| UNPACKING.contains(&name)) else { return false };
+    let lists = words.iter().any(|word| {
+        matches!(
+            word.text.as_str(),
+            "-l" | "l"
+                | "list"
+                | "--list"
+                | "-t"
+                | "t"
+                | "tf"
+                | "tvf"
+                | "-tf"
+                | "-tzf"
+                | "tzf"
+                | "-tvf"
+                | "status"
+                | "log"
+                | "diff"
+                | "add"
+                | "ls-files"
+                | "ls"
+                | "show"
+        )
+    });
+    let elsewhere = words.iter().any(|word| word.text != archive.text && is_made(value(&word.text)));
+    !lists && !elsewhere && !packs(name, words)
+}
+
+/// Programs that copy or pack folders, or print lists of them into files.
+const COPYING: &[&str] = &[
+    "asar",
+    "fossil",
+    "gio",
+    "lndir",
+    "borg",
+    "cmake",
+    "cpio",
+    "ditto",
+    "find",
+    "git",
+    "hg",
+    "jar",
+    "jj",
+    "kubectl",
+    "mksquashfs",
+    "npm",
+    "oras",
+    "pax",
+    "podman",
+    "docker",
+    "python.tarfile",
+    "python.zipfile",
+    "rclone",
+    "restic",
+    "skopeo",
+    "svn",
+    "tree",
+    "crane",
+    "sqlite3",
+    "redis-cli",
+    "code2prompt",
+    "files-to-prompt",
+    "repomix",
+    "gitingest",
+    "xcopy",
+    "robocopy",
+    "yadm",
+    "bsdtar",
+    "dpkg-deb",
+    "genisoimage",
+    "mkisofs",
+    "xorriso",
+    "wim",
+    "zpaq",
+    "rar",
+    "ar",
+    "lha",
+    "arj",
+];
+
+/// Whether everybody would see what such a program puts there.
+fn publishes(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
+    let reads = name == "git"
+        && !matches!(
+            subcommand,
+            Some("clone" | "archive" | "bundle" | "worktree" | "checkout-index" | "format-patch" | "subtree" | "init")
+        )
+        || matches!(name, "npm") && subcommand != Some("pack")
+        || matches!(name, "docker" | "podman")
+            && !matches!(subcommand, Some("save" | "export" | "cp" | "container" | "image"))
+        || name == "kubectl" && subcommand != Some("cp")
+        || name == "cmake" && !words.iter().any(|word| word.text == "-E")
+        || name == "tree" && !words.iter().any(|word| word.text.starts_with("-o"))
+        || name == "find" && !words.iter().any(|word| word.text.starts_with("-fp") || word.text.starts_with("-fls"));
+    let is_asset =
+        |text: &str| text.rsplit('/').next().is_some_and(|file| file.contains('.')) && outputs::is_shown_there(text);
+    COPYING.contains(&name) && !reads && words.iter().any(|word| is_shown(&word.text) && !is_asset(value(&word.text)))
 }
 
 /// Whether a file decides what a tool runs, by the way in which such files are called: `.babelrc`, `x.config.js`.
@@ -552,6 +939,12 @@ fn empties(name: &str, words: &[Word]) -> bool {
         named
             && output(words, options).is_some_and(|folder| {
                 let bare = folder.trim_start_matches("./").trim_end_matches('/');
+                let documents = matches!(*tool, "typedoc" | "sphinx-apidoc") && bare.starts_with("doc");
+                if documents
+                    || matches!(*tool, "openapi-generator" | "openapi-generator-cli") && bare.contains("client")
+                {
+                    return false;
+                }
                 let is_sources = matches!(bare, "" | "." | "src" | "app" | "lib" | "content" | "data" | "pages");
                 is_sources || !keeps && !is_made(folder)
             })
@@ -577,7 +970,10 @@ pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
     let Some((first, _)) = operands.next() else { return false };
     operands.next_back().filter(|(at, _)| *at != first && !is_read(*at)).is_some_and(|(_, last)| {
         let last = last.text.as_str();
-        is_source(last) && is_source_name(last) || decides_by_name(last)
+        is_source(last) && is_source_name(last)
+            || decides_by_name(last)
+            || outputs::is_document(last)
+            || is_store(last) && !last.ends_with(".bak") && !outputs::makes_stores(name)
     })
 }
 

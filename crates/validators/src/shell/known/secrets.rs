@@ -53,10 +53,20 @@ const WORDS: &[&str] = &[
     "krb5cc",
     "creds",
     "vault",
+    "wallet",
+    "htpasswd",
+    "dockerconfigjson",
+    "gcp-key",
+    "gcp_key",
+    "gcloud-key",
+    "sa-key",
+    "keyfile",
+    "seed-phrase",
+    "mnemonic",
 ];
 /// Folders whose files are about such words, and hold none of what they name.
 const ABOUT: &[&str] =
-    &["i18n", "lang", "locale", "locales", "translations", "src", "docs", "fixtures", "test", "tests", "spec"];
+    &["i18n", "lang", "locale", "locales", "translations", "docs", "fixtures", "test", "tests", "spec"];
 /// Names that `.env` files have which everybody may read.
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
 /// Programs whose every operand is a file that they print.
@@ -92,14 +102,49 @@ const DATA: &[&str] = &[
     "sqlite",
     "xml",
     "properties",
+    "plist",
+    "exs",
 ];
 /// Ends of names of files that hold keys or states with secrets.
 const KEYS: &[&str] = &[
-    "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate", "tfvars", "ovpn",
-    "env", "gpg", "vars",
+    "htpasswd", "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate",
+    "tfvars", "ovpn", "env", "gpg", "vars",
 ];
 /// Whole names of such files.
-const NAMES: &[&str] = &["auth.json", "wp-config.php", "key.properties", ".flaskenv", ".secrets", ".token", ".ssh_key"];
+const NAMES: &[&str] = &[
+    ".boto",
+    ".dockercfg",
+    ".flaskenv",
+    ".htpasswd",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".s3cfg",
+    ".secrets",
+    ".ssh_key",
+    ".terraformrc",
+    ".token",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "appsettings.prod.json",
+    "appsettings.production.json",
+    "application-prod.properties",
+    "application-prod.yml",
+    "application-production.properties",
+    "application-production.yml",
+    "auth.json",
+    "config.inc.php",
+    "database.yml",
+    "key.properties",
+    "kubeconfig",
+    "local.settings.json",
+    "local_settings.py",
+    "parameters.yml",
+    "rclone.conf",
+    "secrets.py",
+    "sftp.json",
+    "terraform.rc",
+    "wp-config.php",
+];
 /// Places of the system with secrets that no name shows.
 const OF_SYSTEM: &[&str] = &[
     "/etc/NetworkManager/system-connections",
@@ -133,6 +178,18 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
             || ["--no-index", "--contents", "--file"].iter().any(|own| text.starts_with(own))
     };
     let of_history = name == "git" && !words.iter().any(names_file);
+    // `git show HEAD:.env`
+    let of_revision = |word: &&Word| {
+        word.text
+            .split_once(':')
+            .is_some_and(|(revision, path)| !revision.is_empty() && !path.is_empty() && may_be_secret(path))
+    };
+    if name == "git"
+        && !word_is_message(words)
+        && let Some(word) = words.iter().find(of_revision)
+    {
+        return Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text)));
+    }
     if files::looks_at_entries(name, words) && name != "du" || of_history || matches!(name, "echo" | "printf") {
         return Ok(());
     }
@@ -158,6 +215,11 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
         None => Ok(()),
     }
+}
+
+/// Whether a command of `git` carries a text of its own, in which anything may stand.
+fn word_is_message(words: &[Word]) -> bool {
+    words.iter().any(|word| matches!(word.text.as_str(), "commit" | "grep" | "tag" | "notes" | "merge" | "stash"))
 }
 
 /// Whether a word is the name of a variable or setting that holds a secret, to a program that shows what it holds. To one that
@@ -259,7 +321,11 @@ fn may_be_secret(text: &str) -> bool {
     if tidy.starts_with("../") && outer.next().is_some_and(|step| step.starts_with('.')) && outer.peek().is_some() {
         return true;
     }
-    let value = tidy.as_str();
+    // A copy holds what the file held.
+    let value = [".bak", ".old", ".orig", ".save", ".swp", ".backup", "~"]
+        .iter()
+        .find_map(|copy| tidy.strip_suffix(copy))
+        .unwrap_or(&tidy);
     if let Some(hidden) = hidden_at_home(value) {
         return !PLAIN
             .iter()
@@ -277,8 +343,20 @@ fn may_be_secret(text: &str) -> bool {
     let is_data = !is_about && DATA.contains(&end) && WORDS.iter().any(|word| stem.contains(word));
     let is_environment = name.starts_with(".env") && !EXAMPLES.iter().any(|example| name.ends_with(example));
     let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
+    let is_key = is_key || name.starts_with("id_") && end.is_empty() && text.contains('/');
+    let is_environment = is_environment
+        || name.starts_with("env.") && matches!(end, "production" | "prod" | "staging" | "local" | "secret" | "live")
+        || end == "txt" && stem.ends_with(".env");
     let is_key = is_key || ["_rsa", "_ed25519", "_ecdsa"].iter().any(|kind| name.ends_with(kind));
     let is_kept = value.split('/').rev().skip(1).any(|step| matches!(step, ".secrets" | ".secret" | "secrets"));
+    // Settings of clients that hold keys, wherever a copy of their folder lies.
+    let is_kept = is_kept
+        || matches!(name.as_str(), "config" | "credentials" | "config.json")
+            && value
+                .split('/')
+                .rev()
+                .nth(1)
+                .is_some_and(|step| matches!(step, "kube" | "aws" | ".docker" | ".kube" | ".aws"));
     // Stores of browsers, and hidden files that are called so.
     let of_browser = text.contains('/')
         && matches!(

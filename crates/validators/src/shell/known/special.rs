@@ -155,15 +155,24 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "git" => match subcommand {
             Some("checkout" | "switch") => any(&|text| matches!(text, "." | "--" | ":/" | "*" | "-C" | "-B")),
             Some("pull") if any(&|text| text.contains("://")) => true,
+            Some("merge" | "cherry-pick" | "rebase") if any(&|text| text == "FETCH_HEAD") => true,
             Some("push" | "fetch" | "pull") if any(&|text| text.starts_with(['+', ':'])) => true,
             Some("config") => any(&|text| {
                 let lower = text.to_ascii_lowercase();
                 ["extraheader", "token", "pass", "secret", "--get-regexp"].iter().any(|word| lower.contains(word))
             }),
-            Some("push") => any(&|text| text.starts_with("../") || text.starts_with('/')),
-            Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => {
-                any(&|text| kept::is_shown(text) || kept::decides_by_name(text) && subcommand == Some("bundle"))
+            Some("push") => {
+                // Names of places to which a project goes anyway.
+                let usual = ["origin", "upstream", "fork", "github", "gitlab", "bitbucket", "codeberg", "mine"];
+                let mut operands =
+                    words.iter().skip(1).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+                any(&|text| text.starts_with("../") || text.starts_with('/'))
+                    || operands.next().is_some_and(|remote| !usual.contains(&remote) && !remote.contains(':'))
             }
+            Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => any(&|text| {
+                kept::is_shown(text)
+                    || (kept::decides_by_name(text) || kept::is_store(text)) && subcommand == Some("bundle")
+            }),
             _ => false,
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
@@ -185,6 +194,36 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         // It prints every variable, or every file that it was told to read.
         "make" | "gmake" | "bmake" if any(&|text| is_letters_with(text, 'p') || text.starts_with("--print-data")) => {
             true
+        }
+        // A plugin is code by its name.
+        "pytest" | "py.test" => {
+            let usual = [
+                "xdist",
+                "pytest_cov",
+                "asyncio",
+                "pytest_asyncio",
+                "anyio",
+                "randomly",
+                "django",
+                "pytest_mock",
+                "pytester",
+                "timeout",
+                "sugar",
+            ];
+            words.windows(2).any(|two| {
+                two[0].text == "-p" && !two[1].text.starts_with("no:") && !usual.contains(&two[1].text.as_str())
+            })
+        }
+        "hg" if subcommand == Some("push") => {
+            words.iter().skip(1).any(|word| !word.text.starts_with('-') && word.text != "default")
+        }
+        // What is asked for goes to who is asked.
+        "whois" => words
+            .windows(2)
+            .any(|two| matches!(two[0].text.as_str(), "-h" | "--host") && !two[1].text.starts_with("whois.")),
+        // A long name may be data.
+        "dig" | "nslookup" | "host" | "drill" | "kdig" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" => {
+            any(&|text| text.split('.').any(|label| label.len() > 30) && !text.starts_with('-'))
         }
         "nginx" => any(&|text| is_letters_with(text, 'T')),
         // Back to an earlier state is the loss of what came later.

@@ -68,8 +68,29 @@ pub(super) fn is_grave(words: &[Word]) -> bool {
         let named = text.strip_prefix('-').map_or(Some(text), |option| Some(option.split_once('=')?.1));
         named.filter(|task| !task.starts_with("./") && !task.contains('=')).map(str::to_owned)
     };
+    // `ENV=prod`, `--rollback`.
+    let is_set_grave = |word: &Word| {
+        let text = word.text.as_str();
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let is_variable = !text.starts_with('-') && !value.is_empty() && !value.contains('/');
+        let says = |text: &str, wanted: &[&str]| parts_of(text).iter().any(|part| wanted.contains(&part.as_str()));
+        is_variable && says(value, &["prod", "production", "live", "prd"])
+            || text.starts_with("--")
+                && says(
+                    name,
+                    &[
+                        "down", "rollback", "undo", "drop", "wipe", "purge", "truncate", "revert", "prod", "deploy",
+                        "publish",
+                    ],
+                )
+                && !says(name, &["no", "without", "shut", "slow", "break", "only"])
+    };
+    let makes_all = words.iter().any(|word| {
+        parts_of(&word.text).first().is_some_and(|first| MAKING.contains(&first.as_str()) || first == "install")
+    });
     // A database is taken back to an earlier state.
     goes_back(words)
+        || !makes_all && words.iter().any(is_set_grave)
         || words.iter().filter_map(task).any(|task| {
             let parts = parts_of(&task);
             let makes = parts.first().is_some_and(|first| MAKING.contains(&first.as_str()));
