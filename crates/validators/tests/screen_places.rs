@@ -1,4 +1,5 @@
 //! Every place of a tool definition is read: a certain order is held wherever it stands, and however it is written.
+#![expect(clippy::unwrap_used, reason = "the lint knows tests, but not the functions they share")]
 
 use serde_json::{Map, Value, json};
 use switchboard_validators::screen::{self, Screening};

@@ -1,10 +1,12 @@
 //! Where a kernel takes clients of `stdio`: a socket in the data folder that only its owner can open.
 
 use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use switchboard_config::Sources;
 use switchboard_kernel::Kernel;
@@ -26,6 +28,8 @@ const MAX_CLIENTS: usize = 256;
 const FIRST: Duration = Duration::from_secs(30);
 /// How long a profile may take to be there.
 const PROFILE: Duration = Duration::from_secs(4);
+/// How often it is looked whether a client is gone for good.
+const GONE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// A rest after a connection that could not be taken.
 const REST: Duration = Duration::from_millis(100);
 
@@ -131,6 +135,7 @@ impl House {
     }
 
     async fn serve(&self, stream: UnixStream) -> io::Result<()> {
+        let watched = stream.as_fd().try_clone_to_owned()?;
         let (reader, mut writer) = stream.into_split();
         let mut reader = BufReader::new(reader);
         let hello = timeout(HELLO, first_line(&mut reader)).await??;
@@ -157,6 +162,8 @@ impl House {
             duplex::start(reader, writer, Options { profile, ..self.options.clone() }, Arc::new(self.kernel.clone()));
         tokio::select! {
             () = started.finished.cancelled() => {}
+            // Nobody hears the answers any more: what waits for a person is not made, what runs is cancelled.
+            () = gone(&watched) => started.connection.close(),
             () = self.ended.cancelled() => {
                 started.connection.finish();
                 let _ = timeout(HELLO, started.finished.cancelled()).await;
@@ -167,5 +174,17 @@ impl House {
         started.connection.close();
         self.clients.send_modify(|clients| *clients -= 1);
         Ok(())
+    }
+}
+
+/// Waits until the other end has closed both ways. One that has only said its last word still reads.
+async fn gone(stream: &OwnedFd) {
+    loop {
+        tokio::time::sleep(GONE_POLL_INTERVAL).await;
+        let mut polled = [PollFd::new(stream, PollFlags::empty())];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP) {
+            return;
+        }
     }
 }

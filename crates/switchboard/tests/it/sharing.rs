@@ -158,6 +158,30 @@ fn a_kernel_that_ends_in_good_order_keeps_no_client_waiting() {
     assert_eq!(starts(&home), 2);
 }
 
+/// A call that waits for a person belongs to a client. Nobody can agree to it when the client is gone.
+#[test]
+fn a_held_call_ends_with_its_client() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+        let home = Home::new();
+        let confirm = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";
+        let gate = "[gate]\napproval_wait_ms = 30000\n";
+        home.configure(&format!(
+            "[limits]\nlinger_ms = 8000\nshutdown_grace_ms = 300\n{}{confirm}{gate}",
+            noting(&home, "s")
+        ));
+        let mut other = join(&home);
+        let mut peer = join(&home);
+        let call = json!({"name": "echo", "arguments": {"text": "x"}});
+        peer.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call}));
+        let held = || home.run(&["--json", "approvals", "list"]).json()["waiting"].as_array().unwrap().len();
+        until(|| (held() == 1).then_some(())).expect("it is held");
+        let process = rustix::process::Pid::from_raw(i32::try_from(peer.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
+        until(|| (held() == 0).then_some(())).expect("nobody can be asked about it any more");
+        assert!(other.tools().contains(&"echo".to_owned()), "others go on");
+    }
+}
+
 /// Asks a process to end.
 fn end(process: u32) {
     let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();

@@ -79,7 +79,7 @@ pub(super) fn read(plain: &str, place: Place, value: bool, purpose: &Purpose) ->
     // A short name says what something is called.
     let is_label = place == Place::Name && tokens.len() < FEWEST_ORDER_WORDS;
     let stands =
-        |rule: &&Rule| rule.answer != Answer::Clear && rule.stands(place, value) && !(is_label && !rule.of_names());
+        |rule: &&Rule| rule.answer != Answer::Clear && rule.stands(place, value) && (!is_label || rule.of_names());
     for rule in rules.rules.iter().filter(stands) {
         let about = |to: usize| !is_about(rule, purpose, place, &tokens, to);
         let Some((from, to)) = find(rule, &tokens, &about) else { continue };

@@ -79,6 +79,10 @@ impl Kernel {
             // What has no definition cannot have another one.
             _ => return Ok(None),
         };
+        if found.as_ref().is_some_and(|route| is_filled_otherwise(route, attempt)) {
+            let why = "the operator has fixed other arguments for it since a person was asked about it";
+            return Err(not_called(attempt, FaultKind::DefinitionHeld, why));
+        }
         let current = found.as_ref().and_then(|route| {
             let server = view.servers.get(route.server)?;
             let same = server.id() == attempt.server.id() && *route.original == *original;
@@ -157,4 +161,12 @@ impl Kernel {
         Ok(self.access(&tables, session, &server, named).allow
             && self.is_in_scope(context, &Presented::of(context, None), Wanted { server: server.id(), tool }))
     }
+}
+
+/// Whether the settings of a tool would give a call other arguments than those that a person was shown.
+fn is_filled_otherwise(route: &Route, attempt: &Attempt<'_>) -> bool {
+    let (Some(curated), Subject::Tool) = (&route.curated, attempt.subject) else { return false };
+    let shown = Request::new(Id::number(0), method::TOOLS_CALL, Some(attempt.raw.clone()));
+    let meaning = |params: Option<&Raw>| params.and_then(|params| params.view::<serde_json::Value>().ok());
+    curated.filled(shown).map_or(true, |filled| meaning(filled.params.as_ref()) != meaning(Some(attempt.raw)))
 }

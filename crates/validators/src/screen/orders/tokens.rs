@@ -63,7 +63,7 @@ fn split_chunk(rules: &Rules, chunk: &str, tokens: &mut Vec<Token>) {
 fn pieces(rules: &Rules, text: &str, tokens: &mut Vec<Token>) {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let length = rules.piece(rest).unwrap_or(c.len_utf8());
+        let length = rules.piece(rest).unwrap_or_else(|| c.len_utf8());
         let piece = &rest[..length];
         match c {
             '。' | '！' | '？' | '；' => tokens.push(Token::new(".")),

@@ -128,7 +128,8 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
         "watch" | "gwatch" | "viddy" => {
             let often = |text: &str| text.starts_with("0.0") || matches!(text, "0" | "0.") || text.starts_with(".0");
             words.windows(2).any(|two| matches!(two[0].text.as_str(), "-n" | "--interval") && often(&two[1].text))
-                || texts().any(|text| text.strip_prefix("--interval=").or(text.strip_prefix("-n")).is_some_and(often))
+                || texts()
+                    .any(|text| text.strip_prefix("--interval=").or_else(|| text.strip_prefix("-n")).is_some_and(often))
         }
         // It goes on until somebody says how often.
         "shuf" => {
