@@ -205,6 +205,8 @@ impl Checker<'_> {
                 name == "add_provider" && texts().next().is_some()
                     || arguments.keyword("providers").is_some_and(names_something)
             }
+            // Grammars that were kept are unpickled.
+            "lark" => arguments.keyword("cache").is_some_and(is_on),
             "elasticsearch" | "opensearchpy" => matches!(name, "update_by_query" | "delete_by_query"),
             // Cameras and screens.
             "imageio" => texts().any(|text| text.starts_with('<')),
