@@ -61,8 +61,9 @@ pub(super) fn check(text: &str, place: Place, value: bool, purpose: &Purpose) ->
 pub(super) fn is_cleared(sentence: &str) -> bool {
     let rules = Rules::get();
     let tokens = tokens(rules, sentence, &[]);
+    let present = groups(&tokens);
     let found = |wanted: Answer| {
-        rules.rules.iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &|_| true).is_some())
+        rules.rules.iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &present, &|_| true).is_some())
     };
     found(Answer::Clear) && !found(Answer::Hold)
 }
@@ -75,6 +76,7 @@ pub(super) fn read(plain: &str, place: Place, value: bool, purpose: &Purpose) ->
     if tokens.len() < FEWEST_NAME_WORDS {
         return None;
     }
+    let present = groups(&tokens);
     let mut best: Option<(bool, &Rule, String)> = None;
     // A short name says what something is called.
     let is_label = place == Place::Name && tokens.len() < FEWEST_ORDER_WORDS;
@@ -82,7 +84,7 @@ pub(super) fn read(plain: &str, place: Place, value: bool, purpose: &Purpose) ->
         |rule: &&Rule| rule.answer != Answer::Clear && rule.stands(place, value) && (!is_label || rule.of_names());
     for rule in rules.rules.iter().filter(stands) {
         let about = |to: usize| !is_about(rule, purpose, place, &tokens, to);
-        let Some((from, to)) = find(rule, &tokens, &about) else { continue };
+        let Some((from, to)) = find(rule, &tokens, &present, &about) else { continue };
         let certain = rule.answer == Answer::Hold || value;
         if best.as_ref().is_none_or(|(held, ..)| certain && !held) {
             let quote: Vec<&str> = tokens[from..to].iter().map(|token| token.word.as_str()).collect();
@@ -115,10 +117,17 @@ fn is_about(rule: &Rule, purpose: &Purpose, place: Place, tokens: &[Token], to: 
     names(&purpose.name) || first && !orders() || !first && place != Place::Name && names(&purpose.opening)
 }
 
+/// The groups of which a word stands in a text, in order.
+fn groups(tokens: &[Token]) -> Vec<usize> {
+    let mut groups: Vec<usize> = tokens.iter().flat_map(|token| token.groups.iter().map(|(group, _)| *group)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
 /// Where a rule is met: the first word, and the one behind the last.
-fn find(rule: &Rule, tokens: &[Token], fits: &dyn Fn(usize) -> bool) -> Option<(usize, usize)> {
-    let present = |group: usize| tokens.iter().any(|token| token.groups.iter().any(|(found, _)| *found == group));
-    if rule.steps.iter().any(|step| !step.optional && !present(step.group)) {
+fn find(rule: &Rule, tokens: &[Token], present: &[usize], fits: &dyn Fn(usize) -> bool) -> Option<(usize, usize)> {
+    if rule.steps.iter().any(|step| !step.optional && present.binary_search(&step.group).is_err()) {
         return None;
     }
     (0..tokens.len()).find_map(|from| {
