@@ -6,13 +6,17 @@
 //! format), and an operator can add lines of his own.
 
 mod amounts;
+mod artefacts;
 mod databases;
 mod decisive;
+mod emptied;
 mod fetched;
 mod kept;
 mod line;
 mod outputs;
 mod packages;
+mod planted;
+mod published;
 mod revealing;
 mod script;
 mod secrets;
@@ -386,7 +390,7 @@ fn command(
     } else {
         decisive::check(shown, arguments, line.effect == Effect::Build)?;
         decisive::check_targets(shown, arguments)?;
-        if line.effect == Effect::Write && kept::turns_into_code(name, arguments) {
+        if line.effect == Effect::Write && planted::turns_into_code(name, arguments) {
             return Err(unknown(&format!("what `{shown}` writes is")));
         }
     }

@@ -2,6 +2,7 @@
 //! mappings to other servers, credentials and logs are not, and databases have more such views than a list could name.
 //! So the harmless ones stand in a table, and every other name in a schema of the system is asked about.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -97,6 +98,9 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
 pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
     let aliases = aliases(statement);
     let mut listing = Listing::default();
+    // What holds for the whole statement is found out once, however many tables it names.
+    let (keys, renamed) = (OnceCell::new(), OnceCell::new());
+    let mut people = 0;
     for (at, token) in statement.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| statement.get(before));
         let next = statement.get(at + 1);
@@ -140,8 +144,10 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             || is_private_table(&last, table || dotted)
             || (TABLES.partly_tables.contains(last.as_str()) || secrets::is_secret_table(&last))
                 && part_of_table
-                && shows_keys(statement)
-            || secrets::is_table_of_people(&last) && part_of_table && (shows_row(statement) || renames_all(statement))
+                && *keys.get_or_init(|| shows_keys(statement))
+            || secrets::is_table_of_people(&last)
+                && part_of_table
+                && (shows_all_of(statement, at, &mut people) || *renamed.get_or_init(|| renames_all(statement)))
             || begins_like_system(&last, owns, last != "pg_settings")
         {
             return Some(format!("`{last}` is a part of the database that is not known to be harmless"));
@@ -273,12 +279,38 @@ fn shows_row(statement: &[Token]) -> bool {
     })
 }
 
+/// How many tables of people one statement names before nobody looks for each of them.
+const MAX_PEOPLE: usize = 8;
+
+/// Whether a table stands by its name or alias in a list of columns: its whole row is shown.
+fn shows_all_of(statement: &[Token], table: usize, people: &mut usize) -> bool {
+    *people += 1;
+    if *people > MAX_PEOPLE {
+        return true;
+    }
+    let alias = if statement.get(table + 1).and_then(Token::word) == Some("as") { table + 2 } else { table + 1 };
+    let is_name = |word: &&str| !super::grammar::is_keyword(word);
+    let names = [table, alias].map(|at| statement.get(at).and_then(Token::word).filter(is_name));
+    let mut listing = Listing::default();
+    statement.iter().enumerate().any(|(at, token)| {
+        let before = at.checked_sub(1).and_then(|before| statement.get(before));
+        let next = statement.get(at + 1);
+        listing.follow(before, token, next);
+        let named = token.word().is_some_and(|word| names.contains(&Some(word)));
+        let parted = next.is_some_and(|next| next.is('.'))
+            || before.is_some_and(|before| before.is('.') || before.word() == Some("as"));
+        listing.listed && named && !parted
+    })
+}
+
 /// Whether all columns get other names, `(select * ..) as t(a, b)`, or are made one: `row(t.*)`.
 fn renames_all(statement: &[Token]) -> bool {
     let all = statement.iter().any(|token| token.is('*'));
     all && statement.windows(3).any(|three| {
         let is_alias = |token: &Token| token.word().is_some_and(|word| !super::grammar::is_keyword(word));
-        let renamed = (three[0].is(')') || three[0].word() == Some("as")) && is_alias(&three[1]) && three[2].is('(');
+        let renamed = (three[0].is(')') || matches!(three[0].word(), Some("as" | "with" | "recursive")))
+            && is_alias(&three[1])
+            && three[2].is('(');
         renamed || matches!(three[0].word(), Some("row" | "struct")) && three[1].is('(')
     })
 }

@@ -1,5 +1,6 @@
 //! Numbers that ask a machine for more than it has: threads, sizes, counts, seconds, pixels, and what never ends. A person is asked.
 
+use super::kept::output;
 use crate::shell::lexer::Word;
 
 /// More at once than a machine does.
@@ -400,4 +401,37 @@ fn parts_of(name: &str) -> Vec<String> {
         before_lower = c.is_lowercase();
     }
     parts
+}
+
+/// Whether more is written than a machine has room for.
+pub(super) fn fills(name: &str, words: &[Word]) -> bool {
+    let is_huge = |text: &str| {
+        let text = text
+            .rsplit('=')
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches(|c: char| c == '-' || c.is_ascii_alphabetic());
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let number = text[..digits].parse::<u64>().unwrap_or(if digits > 0 { u64::MAX } else { 0 });
+        let unit = match text[digits..].chars().next().map(|unit| unit.to_ascii_uppercase()) {
+            Some('T' | 'P' | 'E' | 'Z' | 'Y') => u64::MAX,
+            Some('G') => 1 << 30,
+            Some('M') => 1 << 20,
+            Some('K') => 1 << 10,
+            _ => 1,
+        };
+        digits > 0 && number.saturating_mul(unit) >= 100 << 30
+    };
+    let number = |text: &str| text.parse::<u64>().unwrap_or_default();
+    match name {
+        "fallocate" | "truncate" | "mkfile" => words.iter().any(|word| is_huge(&word.text)),
+        // As many files as there are bytes.
+        "split" => output(words, &["-b", "--bytes", "-C", "--line-bytes"])
+            .is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()) && number(size) < 512),
+        "ffmpeg" | "openssl" => {
+            words.iter().any(|word| number(&word.text) >= 1_000 && name == "openssl" || number(&word.text) >= 500_000)
+                && words.iter().any(|word| matches!(word.text.as_str(), "-t" | "-multi" | "-seconds"))
+        }
+        _ => false,
+    }
 }

@@ -2,7 +2,10 @@
 //! nobody can make again, what lies outside of the project, folders that a tool empties first, what decides what runs later
 //! under the name of its tool, packages from elsewhere. A person is asked.
 
-use super::{amounts, decisive, fetched, outputs, packages, revealing, secrets, special, unknown};
+use super::{
+    amounts, artefacts, decisive, emptied, fetched, outputs, packages, planted, published, revealing, secrets, special,
+    unknown,
+};
 use crate::Finding;
 use crate::shell::lexer::Word;
 
@@ -61,116 +64,6 @@ const MADE: &[&str] = &[
     "tmp",
     "www",
 ];
-/// Programs that write and whose operands are all read, or are judged by rules of their own.
-const INPUTS_ONLY: &[&str] = &[
-    "2to3",
-    "7z",
-    "7za",
-    "7zz",
-    "awk",
-    "black",
-    "buildifier",
-    "bzip2",
-    "chmod",
-    "cp",
-    "ctags",
-    "curl",
-    "docker",
-    "dos2unix",
-    "gawk",
-    "gh",
-    "git",
-    "glab",
-    "gsed",
-    "gtar",
-    "gzip",
-    "hg",
-    "install",
-    "isort",
-    "jj",
-    "jq",
-    "kubectl",
-    "ln",
-    "mawk",
-    "mkdir",
-    "mv",
-    "npm",
-    "patch",
-    "pdm",
-    "pigz",
-    "pip",
-    "pip-compile",
-    "pipenv",
-    "poetry",
-    "pyupgrade",
-    "rename",
-    "rm",
-    "rsync",
-    "ruff",
-    "sd",
-    "sed",
-    "svn",
-    "tar",
-    "tee",
-    "touch",
-    "truncate",
-    "unzip",
-    "uv",
-    "wget",
-    "xmllint",
-    "xz",
-    "yapf",
-    "yq",
-    "zip",
-    "zstd",
-];
-/// Tools that empty the folder of their results before they write, with the option that names it.
-const EMPTYING: &[(&str, &[&str])] = &[
-    ("jekyll", &["-d", "--destination"]),
-    ("storybook", &["-o", "--output-dir"]),
-    ("hugo", &["-d", "--destination"]),
-    ("eleventy", &["--output"]),
-    ("mkdocs", &["-d", "--site-dir"]),
-    ("mdbook", &["-d", "--dest-dir"]),
-    ("parcel", &["--dist-dir", "-d"]),
-    ("vite", &["--outDir"]),
-    ("nuxt", &["--outDir"]),
-    ("astro", &["--outDir"]),
-    ("expo", &["--output-dir"]),
-    ("hexo", &["--output"]),
-    ("vuepress", &["-d", "--dest"]),
-    ("vue-cli-service", &["--dest"]),
-    ("allure", &["-o", "--output", "--report-dir"]),
-    ("antora", &["--to-dir"]),
-    ("docusaurus", &["--out-dir"]),
-    ("electron-packager", &["--out"]),
-    ("hatch", &["-t"]),
-    ("ladle", &["-o", "--outDir"]),
-    ("next", &["-o", "--outdir"]),
-    ("ng", &["--output-path"]),
-    ("pdm", &["--dest", "-d"]),
-    ("pelican", &["-o", "--output"]),
-    ("playwright", &["--output"]),
-    ("quarto", &["--output-dir"]),
-    ("slidev", &["--out", "-o"]),
-    ("trunk", &["--dist", "-d"]),
-    ("typedoc", &["--out"]),
-    ("vitest", &["--coverage.reportsDirectory", "--outputDir"]),
-    ("webpack", &["--output-path", "-o"]),
-    ("zola", &["--output-dir", "-o"]),
-    ("dx", &["--out-dir"]),
-    ("wasm-pack", &["--out-dir", "-d"]),
-    ("nyc", &["--report-dir", "--temp-dir"]),
-    ("c8", &["--reports-dir", "-o", "--temp-directory"]),
-    ("jest", &["--cacheDirectory"]),
-    ("nox", &["--envdir"]),
-    ("tox", &["--workdir"]),
-    ("cypress", &["--videosFolder"]),
-    ("gatsby", &["--prefix"]),
-    ("sphinx-apidoc", &["-o"]),
-    ("openapi-generator", &["-o", "--output"]),
-    ("openapi-generator-cli", &["-o", "--output"]),
-];
 /// Programs that show nothing of what is in a file.
 const NO_CONTENT: &[&str] = &[
     "basename",
@@ -228,7 +121,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             let second = operands.nth(1).filter(|_| name == "uniq");
             output(words, &["-o", "--output"])
                 .or(second)
-                .is_some_and(|file| is_source(file) || is_store(file) || outputs::is_document(file))
+                .is_some_and(|file| is_source(file) || is_store(file) || artefacts::is_document(file))
         }
         "sphinx-build" => {
             let operands: Vec<&str> =
@@ -255,7 +148,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             let keeps =
                 any(&|text| is_letter(text, 'k') || is_letter(text, 'c') || text == "--keep" || text == "--stdout");
             any(&|text| text.rsplit_once('.').is_some_and(|(stem, _)| !text.starts_with('-') && decides_by_name(stem)))
-                || !keeps && any(&|text| outputs::is_document(text) || is_source(text) && is_source_name(text))
+                || !keeps && any(&|text| artefacts::is_document(text) || is_source(text) && is_source_name(text))
         }
         "optipng" | "oxipng" | "pngquant" | "exiv2" | "mat2" | "sips" => any(&is_irreplaceable),
         "meson" => any(&|text| text == "--wipe") && words.last().is_some_and(|last| !is_made(&last.text)),
@@ -271,7 +164,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "ebook-convert" | "wkhtmltopdf" | "wkhtmltoimage" | "xsltproc" | "lilypond" => {
             words.last().is_some_and(|last| {
                 decides_by_name(&last.text)
-                    || outputs::is_document(&last.text)
+                    || artefacts::is_document(&last.text)
                     || is_source_name(&last.text) && words.len() > 1
             })
         }
@@ -343,10 +236,13 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         _ => false,
     };
     let brings = fetched::brings_in(name, subcommand, words) || packages::names_stranger(name, words);
-    let shows = publishes(name, subcommand, words) || revealing::reveals(name, words);
-    let brings = brings || unpacks_handed_in(name, words) || plants(name, words) || replaces_work(name, words);
+    let shows = published::publishes(name, subcommand, words) || revealing::reveals(name, words);
+    let brings = brings
+        || planted::unpacks_handed_in(name, words)
+        || planted::plants(name, words)
+        || planted::replaces_work(name, words);
     let doubtful = doubtful || brings || shows || amounts::exceeds(name, words);
-    if doubtful || empties(name, words) || fits_secret(name, words) || fills(name, words) {
+    if doubtful || emptied::empties(name, words) || fits_secret(name, words) || amounts::fills(name, words) {
         return Err(unknown(&format!("what `{name}` would take, show or bring in is")));
     }
     Ok(())
@@ -372,7 +268,7 @@ pub(super) fn is_elsewhere(text: &str) -> bool {
 }
 
 /// The value of an option that is glued to it, or the word.
-fn value(text: &str) -> &str {
+pub(super) fn value(text: &str) -> &str {
     match text.split_once('=') {
         Some((option, value)) if option.starts_with('-') => value,
         _ => text.strip_prefix("-o").filter(|rest| rest.starts_with(['/', '~'])).unwrap_or(text),
@@ -383,7 +279,7 @@ fn is_at_home(text: &str) -> bool {
     ["~/", "$HOME/", "${HOME}/", "/home/", "/Users/", "/root/"].iter().any(|home| text.starts_with(home))
 }
 
-fn ending(path: &str) -> &str {
+pub(super) fn ending(path: &str) -> &str {
     path.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, ending)| ending)
 }
 
@@ -403,7 +299,7 @@ pub(super) fn is_source_name(path: &str) -> bool {
 }
 
 /// Whether a file that is deleted is lost: a store, or in a folder of copies.
-fn is_irreplaceable(path: &str) -> bool {
+pub(super) fn is_irreplaceable(path: &str) -> bool {
     let kept = |step: &str| {
         matches!(
             step,
@@ -428,7 +324,7 @@ pub(super) fn is_shown(text: &str) -> bool {
     value(text).split('/').any(|step| SHOWN.contains(&step))
 }
 
-fn is_made(folder: &str) -> bool {
+pub(super) fn is_made(folder: &str) -> bool {
     let temporary = folder.starts_with("/tmp/");
     temporary
         || folder.split('/').any(|step| {
@@ -479,12 +375,12 @@ pub(super) fn is_made_step(step: &str) -> bool {
 }
 
 /// Whether letters of options have this one among them.
-fn is_letter(text: &str, letter: char) -> bool {
+pub(super) fn is_letter(text: &str, letter: char) -> bool {
     text.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
 }
 
 /// The value of an option, glued or behind it.
-fn output<'w>(words: &'w [Word], options: &[&str]) -> Option<&'w str> {
+pub(super) fn output<'w>(words: &'w [Word], options: &[&str]) -> Option<&'w str> {
     words.iter().enumerate().find_map(|(at, word)| {
         let text = word.text.as_str();
         options.iter().find_map(|option| {
@@ -556,267 +452,6 @@ fn may_be_shown(path: &str) -> bool {
     !bare.is_empty() && (is_file && outputs::is_shown_there(bare) && !is_store(bare) || !is_file && folder())
 }
 
-/// Programs that put a text into files that are there.
-const EDITING: &[&str] = &[
-    "sed", "gsed", "sd", "rpl", "comby", "ast-grep", "sg", "crudini", "dasel", "yq", "perl", "ruby", "tomlq", "xq",
-    "augtool", "plutil",
-];
-/// What runs something, in the languages of most projects.
-const RUNNING: &[&str] = &[
-    "os.system",
-    "subprocess",
-    "popen",
-    "child_process",
-    "execsync",
-    "system(",
-    "exec(",
-    "eval(",
-    "spawn(",
-    "getruntime",
-    "processbuilder",
-    "curl ",
-    "wget ",
-    "| sh",
-    "|sh",
-    "| bash",
-    "|bash",
-    "$(",
-    "`",
-    "/bin/sh",
-    "bash -c",
-    "sh -c",
-    "command::new",
-    "__import__",
-    "shell_exec",
-    "passthru(",
-    "nc -",
-    "/dev/tcp",
-];
-/// Members of files of settings under which stands what a tool runs.
-const RUN_MEMBERS: &[&str] = &[
-    ".run",
-    ".script",
-    ".command",
-    ".entrypoint",
-    ".args",
-    ".image",
-    ".exec",
-    ".hooks",
-    ".uses",
-    ".entry",
-    ".cmd",
-    ".before_script",
-    ".steps",
-    ".lifecycle",
-    ".postcreatecommand",
-];
-
-/// Whether something that runs is put into a file.
-fn plants(name: &str, words: &[Word]) -> bool {
-    let lower = || words.iter().map(|word| word.text.to_ascii_lowercase());
-    let in_place = !matches!(name, "sed" | "gsed" | "yq" | "ast-grep" | "sg" | "xq" | "tomlq")
-        || words.iter().any(|word| {
-            let text = word.text.as_str();
-            is_letter(text, 'i')
-                || is_letter(text, 'U')
-                || text.starts_with("--in-place")
-                || text.starts_with("--inplace")
-                || text == "--update-all"
-        });
-    EDITING.contains(&name)
-        && in_place
-        && lower().any(|text| {
-            let sets = text.contains('=') && text.starts_with('.');
-            RUNNING.iter().any(|runs| text.contains(runs))
-                || sets
-                    && RUN_MEMBERS.iter().any(|member| {
-                        text.split('=')
-                            .next()
-                            .is_some_and(|path| path.trim_end_matches([' ', '+', '|', '*']).ends_with(member))
-                    })
-        })
-}
-
-/// Whether work is moved away or written over by something of another kind.
-fn replaces_work(name: &str, words: &[Word]) -> bool {
-    let operands: Vec<&str> =
-        words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
-    let Some((target, sources)) = operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
-        return false;
-    };
-    let temporary = ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|place| target.starts_with(place));
-    match name {
-        "mv" => {
-            temporary
-                && sources
-                    .iter()
-                    .any(|source| !is_made(source) && !source.ends_with(".log") && !source.ends_with(".tmp"))
-                || is_source(target)
-                    && is_source_name(target)
-                    && sources.iter().any(|source| ending(source) != ending(target) && !ending(source).is_empty())
-        }
-        "cp" | "install" => {
-            is_source(target)
-                && is_source_name(target)
-                && sources.iter().any(|source| {
-                    let end = ending(source);
-                    end != ending(target)
-                        && !matches!(
-                            end,
-                            "example"
-                                | "sample"
-                                | "template"
-                                | "dist"
-                                | "bak"
-                                | "orig"
-                                | "tmpl"
-                                | "js"
-                                | "ts"
-                                | "jsx"
-                                | "tsx"
-                                | "mjs"
-                                | "cjs"
-                        )
-                })
-        }
-        "convert" | "magick" => sources.contains(target),
-        _ => false,
-    }
-}
-
-/// Programs that unpack what they are given, or change files as it says.
-const UNPACKING: &[&str] = &[
-    "7z",
-    "7za",
-    "7zz",
-    "asar",
-    "bsdtar",
-    "cabextract",
-    "cpio",
-    "dpkg-deb",
-    "dtrx",
-    "gtar",
-    "hg",
-    "jar",
-    "ouch",
-    "par2",
-    "patch",
-    "patool",
-    "pax",
-    "quilt",
-    "tar",
-    "unar",
-    "unrar",
-    "unzip",
-    "git",
-    "svn",
-    "python.tarfile",
-    "python.zipfile",
-    "cmake",
-];
-
-/// Whether what others put there is unpacked over the project.
-fn unpacks_handed_in(name: &str, words: &[Word]) -> bool {
-    let handed = |word: &&Word| decisive::is_handed_in(value(&word.text)) || word.text.contains("/Downloads/");
-    let Some(archive) = words.iter().find(handed).filter(|_| UNPACKING.contains(&name)) else { return false };
-    let lists = words.iter().any(|word| {
-        matches!(
-            word.text.as_str(),
-            "-l" | "l"
-                | "list"
-                | "--list"
-                | "-t"
-                | "t"
-                | "tf"
-                | "tvf"
-                | "-tf"
-                | "-tzf"
-                | "tzf"
-                | "-tvf"
-                | "status"
-                | "log"
-                | "diff"
-                | "add"
-                | "ls-files"
-                | "ls"
-                | "show"
-        )
-    });
-    let elsewhere = words.iter().any(|word| word.text != archive.text && is_made(value(&word.text)));
-    !lists && !elsewhere && !packs(name, words)
-}
-
-/// Programs that copy or pack folders, or print lists of them into files.
-const COPYING: &[&str] = &[
-    "asar",
-    "fossil",
-    "gio",
-    "lndir",
-    "borg",
-    "cmake",
-    "cpio",
-    "ditto",
-    "find",
-    "git",
-    "hg",
-    "jar",
-    "jj",
-    "kubectl",
-    "mksquashfs",
-    "npm",
-    "oras",
-    "pax",
-    "podman",
-    "docker",
-    "python.tarfile",
-    "python.zipfile",
-    "rclone",
-    "restic",
-    "skopeo",
-    "svn",
-    "tree",
-    "crane",
-    "sqlite3",
-    "redis-cli",
-    "code2prompt",
-    "files-to-prompt",
-    "repomix",
-    "gitingest",
-    "xcopy",
-    "robocopy",
-    "yadm",
-    "bsdtar",
-    "dpkg-deb",
-    "genisoimage",
-    "mkisofs",
-    "xorriso",
-    "wim",
-    "zpaq",
-    "rar",
-    "ar",
-    "lha",
-    "arj",
-];
-
-/// Whether everybody would see what such a program puts there.
-fn publishes(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
-    let reads = name == "git"
-        && !matches!(
-            subcommand,
-            Some("clone" | "archive" | "bundle" | "worktree" | "checkout-index" | "format-patch" | "subtree" | "init")
-        )
-        || matches!(name, "npm") && subcommand != Some("pack")
-        || matches!(name, "docker" | "podman")
-            && !matches!(subcommand, Some("save" | "export" | "cp" | "container" | "image"))
-        || name == "kubectl" && subcommand != Some("cp")
-        || name == "cmake" && !words.iter().any(|word| word.text == "-E")
-        || name == "tree" && !words.iter().any(|word| word.text.starts_with("-o"))
-        || name == "find" && !words.iter().any(|word| word.text.starts_with("-fp") || word.text.starts_with("-fls"));
-    let is_asset =
-        |text: &str| text.rsplit('/').next().is_some_and(|file| file.contains('.')) && outputs::is_shown_there(text);
-    COPYING.contains(&name) && !reads && words.iter().any(|word| is_shown(&word.text) && !is_asset(value(&word.text)))
-}
-
 /// Whether a file decides what a tool runs, by the way in which such files are called: `.babelrc`, `x.config.js`.
 pub(super) fn decides_by_name(path: &str) -> bool {
     let steps = || path.split('/');
@@ -835,7 +470,7 @@ pub(super) fn decides_by_name(path: &str) -> bool {
 }
 
 /// Whether an archive is packed.
-fn packs(name: &str, words: &[Word]) -> bool {
+pub(super) fn packs(name: &str, words: &[Word]) -> bool {
     match name {
         "tar" | "bsdtar" | "gtar" => {
             words.first().is_some_and(|first| !first.text.starts_with("--") && first.text.contains('c'))
@@ -925,89 +560,6 @@ fn prints_found(words: &[Word]) -> bool {
                 matches!(word.text.as_str(), "-l" | "-c" | "-L" | "-q" | "--count" | "--files-with-matches")
             })
     })
-}
-
-/// Whether a tool that empties the folder of its results is told to take another than tools make.
-fn empties(name: &str, words: &[Word]) -> bool {
-    let is_clean = |word: &Word| {
-        let text = word.text.to_ascii_lowercase();
-        text.starts_with("--") && (text.contains("emptyoutdir") || text.contains("clean")) && !text.ends_with("false")
-    };
-    EMPTYING.iter().any(|(tool, options)| {
-        let named = *tool == name || words.iter().any(|word| word.text == *tool);
-        let keeps = matches!(*tool, "vite" | "hugo") && !words.iter().any(is_clean);
-        named
-            && output(words, options).is_some_and(|folder| {
-                let bare = folder.trim_start_matches("./").trim_end_matches('/');
-                let documents = matches!(*tool, "typedoc" | "sphinx-apidoc") && bare.starts_with("doc");
-                if documents
-                    || matches!(*tool, "openapi-generator" | "openapi-generator-cli") && bare.contains("client")
-                {
-                    return false;
-                }
-                let is_sources = matches!(bare, "" | "." | "src" | "app" | "lib" | "content" | "data" | "pages");
-                is_sources || !keeps && !is_made(folder)
-            })
-    })
-}
-
-/// Whether the last operand of a program that turns files into others is code or decides what runs: there it writes.
-pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
-    let tidies = ["fmt", "format", "lint", "tidy", "fix", "flake", "style", "prettier", "sort", "unix", "pretty"]
-        .iter()
-        .any(|part| name.contains(part));
-    if tidies || INPUTS_ONLY.contains(&name) {
-        return false;
-    }
-    // The value of an option for settings is read.
-    let is_read = |at: usize| {
-        let option = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", |word| word.text.as_str());
-        matches!(option, "-c" | "-C")
-            || option.starts_with("--")
-                && ["config", "project", "manifest", "settings", "rc", "file"].iter().any(|name| option.contains(name))
-    };
-    let mut operands = words.iter().enumerate().filter(|(_, word)| !word.text.starts_with('-'));
-    let Some((first, _)) = operands.next() else { return false };
-    operands.next_back().filter(|(at, _)| *at != first && !is_read(*at)).is_some_and(|(_, last)| {
-        let last = last.text.as_str();
-        is_source(last) && is_source_name(last)
-            || decides_by_name(last)
-            || outputs::is_document(last)
-            || is_store(last) && !last.ends_with(".bak") && !outputs::makes_stores(name)
-    })
-}
-
-/// Whether more is written than a machine has room for.
-fn fills(name: &str, words: &[Word]) -> bool {
-    let is_huge = |text: &str| {
-        let text = text
-            .rsplit('=')
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches(|c: char| c == '-' || c.is_ascii_alphabetic());
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let number = text[..digits].parse::<u64>().unwrap_or(if digits > 0 { u64::MAX } else { 0 });
-        let unit = match text[digits..].chars().next().map(|unit| unit.to_ascii_uppercase()) {
-            Some('T' | 'P' | 'E' | 'Z' | 'Y') => u64::MAX,
-            Some('G') => 1 << 30,
-            Some('M') => 1 << 20,
-            Some('K') => 1 << 10,
-            _ => 1,
-        };
-        digits > 0 && number.saturating_mul(unit) >= 100 << 30
-    };
-    let number = |text: &str| text.parse::<u64>().unwrap_or_default();
-    match name {
-        "fallocate" | "truncate" | "mkfile" => words.iter().any(|word| is_huge(&word.text)),
-        // As many files as there are bytes.
-        "split" => output(words, &["-b", "--bytes", "-C", "--line-bytes"])
-            .is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()) && number(size) < 512),
-        "ffmpeg" | "openssl" => {
-            words.iter().any(|word| number(&word.text) >= 1_000 && name == "openssl" || number(&word.text) >= 500_000)
-                && words.iter().any(|word| matches!(word.text.as_str(), "-t" | "-multi" | "-seconds"))
-        }
-        _ => false,
-    }
 }
 
 /// Whether a search is told to look into files whose names fit those of secrets: `--include='*env'`.
