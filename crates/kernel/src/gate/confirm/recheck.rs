@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::method;
+use switchboard_wire::{Id, Raw, Request};
 
+use crate::directory::Route;
 use crate::gate::audit::{self, event, result};
 use crate::gate::refused::refused;
 use crate::gate::scopes::{Presented, Wanted};

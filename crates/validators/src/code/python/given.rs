@@ -297,11 +297,11 @@ pub(super) fn is_setting_unknown(key: &str) -> bool {
 
 /// A value that names something: a text or a list of texts. A function or an object of a class names nothing.
 fn names_something(value: &Val) -> bool {
-    const USUAL: [&str; 12] = [
+    const KNOWN_ENGINES: [&str; 12] = [
         "dot", "neato", "fdp", "sfdp", "circo", "twopi", "f-string", "chrome", "firefox", "chromium", "webkit", "osage",
     ];
     value.each().iter().any(|value| match value {
-        Val::Text(text) => !text.is_empty() && !USUAL.contains(&&**text),
+        Val::Text(text) => !text.is_empty() && !KNOWN_ENGINES.contains(&&**text),
         Val::Partial(..) | Val::Opaque | Val::Private(_) | Val::File(_) => true,
         Val::Int(on) => *on == 1,
         Val::Seq(values) => values.iter().any(|value| matches!(value, Val::Text(_) | Val::Partial(..) | Val::Opaque)),
