@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{GateOptions, ServerPolicy, ServerSpec};
+use switchboard_kernel::{Curated, GateOptions, ServerPolicy, ServerSpec};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{Reuse, Verdict};
@@ -70,7 +70,7 @@ async fn a_held_call_ends_at_once_with_its_server() {
 /// the place of the old one has no such tool, or another one of the name.
 #[tokio::test]
 async fn a_held_call_is_judged_by_the_new_settings() {
-    for what in ["disabled", "closed", "another server", "another definition"] {
+    for what in ["disabled", "closed", "another server", "fixed arguments", "another definition"] {
         let (one, other) = two();
         let house = house(&one, &other).await;
         let rest = || spec("other", other.clone(), ServerPolicy::default());
@@ -78,6 +78,13 @@ async fn a_held_call_is_judged_by_the_new_settings() {
             "disabled" => {
                 let policy = ServerPolicy { disabled: ["drop".to_owned()].into(), ..ServerPolicy::default() };
                 house.kernel.apply(vec![of_files(&one, policy, "1"), rest()]);
+            }
+            "fixed arguments" => {
+                let fixed = std::iter::once(("table".to_owned(), json!("scratch"))).collect();
+                let curated = Arc::new(Curated { fixed, ..Curated::default() });
+                let curated = std::iter::once(("drop".to_owned(), curated)).collect();
+                let policy = ServerPolicy { curated, ..ServerPolicy::default() };
+                house.kernel.apply(vec![of_files(&one, policy, "files"), rest()]);
             }
             "closed" => house.kernel.judge_by(GateOptions {
                 store: Some(house.store.clone()),
