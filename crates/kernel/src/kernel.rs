@@ -265,6 +265,8 @@ impl Kernel {
         }
         let changed = self.publish(&old, servers, &[]);
         drop(building);
+        // Settings that no list shows count for what waits or runs, too: fixed arguments, rates, trust.
+        self.0.gate.rights.announce();
         self.tell_of_lists(&changed);
     }
 

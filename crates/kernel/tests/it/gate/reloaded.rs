@@ -84,7 +84,7 @@ async fn a_held_call_is_judged_by_the_new_settings() {
                 let curated = Arc::new(Curated { fixed, ..Curated::default() });
                 let curated = std::iter::once(("drop".to_owned(), curated)).collect();
                 let policy = ServerPolicy { curated, ..ServerPolicy::default() };
-                house.kernel.apply(vec![of_files(&one, policy, "files"), rest()]);
+                house.kernel.apply(vec![spec("files", one.clone(), policy), rest()]);
             }
             "closed" => house.kernel.judge_by(GateOptions {
                 store: Some(house.store.clone()),
