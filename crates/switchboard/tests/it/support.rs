@@ -172,13 +172,15 @@ pub(crate) struct Peer {
     lines: Receiver<String>,
     errors: Receiver<String>,
     next: u64,
+    /// Answers that came while another one was waited for.
+    early: Vec<Value>,
 }
 
 impl Peer {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (lines, errors) = (lines_of(child.stdout.take()), all_of(child.stderr.take()));
-        Self { child, lines, errors, next: 1 }
+        Self { child, lines, errors, next: 1, early: Vec::new() }
     }
 
     pub(crate) fn initialize(&mut self) {
@@ -214,13 +216,20 @@ impl Peer {
 
     /// Waits for the answer to a request that was sent.
     pub(crate) fn answer_to(&mut self, id: u64) -> Value {
+        if let Some(at) = self.early.iter().position(|message| message["id"] == id) {
+            return self.early.remove(at);
+        }
         loop {
             let line = self.lines.recv_timeout(LIMIT).expect("an answer");
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
             assert_eq!(message["jsonrpc"], "2.0");
-            if message["id"] == id && message.get("method").is_none() {
+            if message.get("method").is_some() {
+                continue;
+            }
+            if message["id"] == id {
                 return message;
             }
+            self.early.push(message);
         }
     }
 
