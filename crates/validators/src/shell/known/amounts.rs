@@ -1,6 +1,7 @@
 //! Numbers that ask a machine for more than it has: threads, sizes, counts, seconds, pixels, and what never ends. A person is asked.
 
 use super::kept::output;
+use super::tasks::parts_of;
 use crate::shell::lexer::Word;
 
 /// More at once than a machine does.
@@ -385,22 +386,6 @@ fn seconds(text: &str) -> u64 {
         _ => 1,
     };
     number(&text[..digits]).saturating_mul(unit)
-}
-
-/// The words of the name of an option.
-fn parts_of(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut before_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && before_lower {
-            parts.push(String::new());
-        }
-        if let Some(last) = parts.last_mut().filter(|_| c.is_alphanumeric()) {
-            last.extend(c.to_lowercase());
-        }
-        before_lower = c.is_lowercase();
-    }
-    parts
 }
 
 /// Whether more is written than a machine has room for.

@@ -122,8 +122,8 @@ pub(super) fn goes_back(words: &[Word]) -> bool {
     words.iter().find(migrates).is_some_and(|task| in_name(task) || words.iter().any(|word| is_state(&word.text)))
 }
 
-/// The words of a name, in whatever way they are joined.
-fn parts_of(name: &str) -> Vec<String> {
+/// The words of a name, of a task or of an option, in whatever way they are joined.
+pub(super) fn parts_of(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut before_lower = false;
     for c in name.chars() {
