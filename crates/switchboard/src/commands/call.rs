@@ -19,7 +19,7 @@ use crate::attach::{self, Attached};
 use crate::failure::Failure;
 use crate::local::{Client, Local, object, raw, refused};
 use crate::waiting::Waiting;
-use crate::{screen, setup};
+use crate::{memory, screen, setup};
 use answers::Answers;
 
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
@@ -57,7 +57,7 @@ async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<
     let client = Client::greet(reader, writer, loaded, capabilities, Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let listed: Vec<String> = tools.iter().filter_map(name_of).collect();
-    let servers: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
+    let servers = with_built_in(loaded.config.servers.iter().map(switchboard_config::Server::id));
     let wanted = renamed(loaded, &options.tool);
     let found = meant(&loaded.config, &listed, &servers, &wanted);
     let called = found.unwrap_or(&wanted);
@@ -87,7 +87,7 @@ async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Resul
     let client = local.connect(profile, answers.capabilities(), Arc::new(answers)).await?;
     let tools = client.tools().await?;
     let names: Vec<String> = tools.iter().filter_map(name_of).collect();
-    let servers: Vec<&str> = local.specs.iter().map(|spec| &*spec.id).collect();
+    let servers = with_built_in(local.specs.iter().map(|spec| &*spec.id));
     let wanted = renamed(&local.loaded, &options.tool);
     let found = meant(&local.loaded.config, &names, &servers, &wanted);
     if names::is_reserved(&wanted) {
@@ -182,6 +182,11 @@ fn suggestion(wanted: &str, names: &[String]) -> String {
     } else {
         format!("did you mean {}?", near.join(", "))
     }
+}
+
+/// The servers whose tools may be meant: those that are configured, and the memory that is there without being.
+fn with_built_in<'a>(configured: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    configured.chain([memory::ID]).collect()
 }
 
 /// The name in the list of the tool that a person means: that name itself, its long form where the list has the short ones,
@@ -281,6 +286,7 @@ mod tests {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let alone = names(&["status", "read/text"]);
         let several = names(&["git__status", "svn__status", "git__log"]);
+        let remembering = names(&["git__status", "memory__store_memory"]);
         for (names, servers, wanted, expected) in [
             (&alone, &["git"][..], "status", Some("status")),
             (&alone, &["git"], "git__status", Some("status")),
@@ -288,6 +294,8 @@ mod tests {
             (&alone, &["git"], "svn__status", None),
             (&several, &["git", "svn"], "git__status", Some("git__status")),
             (&several, &["git", "svn"], "log", Some("git__log")),
+            (&remembering, &with_built_in(["git"].into_iter()), "store_memory", Some("memory__store_memory")),
+            (&remembering, &with_built_in(["git"].into_iter()), "status", Some("git__status")),
             // Two have it.
             (&several, &["git", "svn"], "status", None),
         ] {
