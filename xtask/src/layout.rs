@@ -77,7 +77,14 @@ impl Layout {
     }
 
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<()> {
+        self.cargo_with(arguments, &[])
+    }
+
+    /// The same, with variables of its own.
+    pub(crate) fn cargo_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        process::visible(std::process::Command::new(cargo).args(arguments).current_dir(&self.root), BUILD_LIMIT)
+        let mut command = std::process::Command::new(cargo);
+        command.args(arguments).envs(variables.iter().copied()).current_dir(&self.root);
+        process::visible(&mut command, BUILD_LIMIT)
     }
 }

@@ -17,6 +17,7 @@ enum Work {
     Cargo(&'static [&'static str]),
     Tidy,
     Tests,
+    Fuzz,
     Binaries,
     Conformance,
     Interop,
@@ -46,6 +47,7 @@ const STEPS: &[Step] = &[
         work: Work::Cargo(&["test", "--doc", "--workspace", "--locked", "--quiet"]),
         outside: false,
     },
+    Step { name: "fuzz", work: Work::Fuzz, outside: false },
     Step { name: "binaries", work: Work::Binaries, outside: false },
     Step { name: "conformance", work: Work::Conformance, outside: true },
     Step { name: "interop", work: Work::Interop, outside: true },
@@ -104,6 +106,7 @@ fn perform(layout: &Layout, work: &Work, alone: bool, tally: &mut Tally) -> Resu
         Work::Cargo(arguments) => layout.cargo(arguments),
         Work::Tidy => tidy::run(layout),
         Work::Tests => tests(layout),
+        Work::Fuzz => fuzz(layout),
         Work::Binaries => layout.build_binaries(),
         Work::Conformance => {
             if alone {
@@ -122,14 +125,30 @@ fn perform(layout: &Layout, work: &Work, alone: bool, tally: &mut Tally) -> Resu
     }
 }
 
+/// The fuzz targets among the tests, each for ten seconds. In the step before they had a quarter of a second.
+fn fuzz(layout: &Layout) -> Result<()> {
+    let seconds = [("SWITCHBOARD_FUZZ_SECONDS", "10")];
+    if has_nextest() {
+        let arguments = ["nextest", "run", "--workspace", "--locked", "-E", "test(/(^|::)fuzz_/)"];
+        layout.cargo_with(&arguments, &seconds).context("cargo nextest")
+    } else {
+        let arguments = ["test", "--workspace", "--lib", "--tests", "--locked", "--", "fuzz_"];
+        layout.cargo_with(&arguments, &seconds).context("cargo test")
+    }
+}
+
 /// The faster runner where it is installed; the same tests either way.
 fn tests(layout: &Layout) -> Result<()> {
-    let runner = process::quiet(Command::new("cargo-nextest").args(["nextest", "--version"]), Duration::from_secs(30));
-    if runner.is_ok_and(|output| output.success) {
+    if has_nextest() {
         layout.cargo(&["nextest", "run", "--workspace", "--locked"]).context("cargo nextest")
     } else {
         layout
             .cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--examples", "--locked"])
             .context("cargo test")
     }
+}
+
+fn has_nextest() -> bool {
+    let runner = process::quiet(Command::new("cargo-nextest").args(["nextest", "--version"]), Duration::from_secs(30));
+    runner.is_ok_and(|output| output.success)
 }

@@ -233,3 +233,34 @@ impl Key {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use switchboard_testkit::fuzzing::fuzz;
+
+    use super::*;
+
+    #[test]
+    fn fuzz_tokens() {
+        let allowed = Algorithm::ALL.map(|(_, algorithm)| algorithm);
+        let keys =
+            r#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#;
+        let keys = KeySet::read(&serde_json::from_str(keys).unwrap());
+        assert!(!keys.is_empty());
+        fuzz("jwt", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            if let Ok(token) = Presented::parse(&text, &allowed) {
+                assert!(token.verified(&keys).is_err(), "nobody has the key");
+            }
+        });
+    }
+
+    #[test]
+    fn fuzz_key_sets() {
+        fuzz("key_sets", |bytes| {
+            if let Ok(document) = serde_json::from_slice::<Value>(bytes) {
+                let _ = KeySet::read(&document);
+            }
+        });
+    }
+}

@@ -210,6 +210,16 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_journals() {
+        switchboard_testkit::fuzzing::fuzz("journal", |bytes| {
+            if let Some((_, texts)) = parse(bytes) {
+                // Nothing is read that does not stand there.
+                assert!(texts.iter().map(String::len).sum::<usize>() <= bytes.len());
+            }
+        });
+    }
+
+    #[test]
     fn what_is_left_from_before_reads_as_nothing() {
         let (_directory, path, mut segment) = segment();
         for number in 0..10 {

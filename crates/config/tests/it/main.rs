@@ -5,6 +5,8 @@ mod edit;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod fuzzed;
+#[cfg(test)]
 mod import;
 #[cfg(test)]
 mod load;

@@ -1,4 +1,5 @@
 //! The typed views against messages of every revision.
 
+mod fuzzed;
 mod round_trip;
 mod shapes;

@@ -178,6 +178,17 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_heads() {
+        switchboard_testkit::fuzzing::fuzz("http_head", |bytes| {
+            if let Ok(Some((_, length))) = Head::read(bytes) {
+                assert!(length <= bytes.len());
+                // A head that is complete needs nothing of what follows it.
+                assert!(matches!(Head::read(&bytes[..length]), Ok(Some((_, again))) if again == length));
+            }
+        });
+    }
+
+    #[test]
     fn the_head_says_where_the_body_ends_and_whether_the_connection_is_kept() {
         let cases = [
             ("HTTP/1.1 200 OK\r\nContent-Length: 5", Framing::Length(5), true),

@@ -1,6 +1,7 @@
 //! The wire as a stranger would use it: through the public functions only.
 
 mod envelope;
+mod fuzzed;
 mod limits;
 mod lines;
 mod properties;
