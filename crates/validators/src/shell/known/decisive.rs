@@ -215,7 +215,12 @@ fn leads_out(shown: &str, word: &Word, words: &[Word]) -> bool {
                 .any(|place| text.contains(place))
     };
     let program = shown.rsplit('/').next().unwrap_or(shown);
-    if program != "touch" && word.text == "/dev/null" && words.len() > 1 {
+    // An answer that is thrown away (`curl -o /dev/null`) is no file that is emptied.
+    let thrown_away = words.windows(2).any(|pair| {
+        matches!(pair[0].text.as_str(), "-o" | "-O" | "--output" | "--output-document")
+            && std::ptr::eq(&raw const pair[1], word)
+    });
+    if program != "touch" && word.text == "/dev/null" && words.len() > 1 && !thrown_away {
         return true;
     }
     if COPIERS.contains(&program) && is_private(&text) {

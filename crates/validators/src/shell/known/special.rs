@@ -153,6 +153,13 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         // It throws away what was changed, what others pushed, or shows what is secret.
         "git" => match subcommand {
+            // A file in place of a branch: what was changed in it is lost.
+            Some("checkout")
+                if !any(&|text| text == "-b")
+                    && any(&|text| kept::is_source_name(text) || super::artefacts::is_document(text)) =>
+            {
+                true
+            }
             Some("checkout" | "switch") => any(&|text| matches!(text, "." | "--" | ":/" | "*" | "-C" | "-B")),
             Some("pull") if any(&|text| text.contains("://")) => true,
             Some("merge" | "cherry-pick" | "rebase") if any(&|text| text == "FETCH_HEAD") => true,
