@@ -3,6 +3,7 @@
 //! The table of allowed edges is the executable form of the drawing in ARCHITECTURE.md. A new
 //! crate gets its line here before it gets its first dependency.
 
+mod effects;
 mod ratchet;
 
 use std::fs;
@@ -144,6 +145,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         // Deleted but not yet committed, or not text: nothing to read.
         let Ok(text) = fs::read_to_string(layout.root.join(path)) else { continue };
         check_file(path, &text, &mut findings);
+        findings.refusals.extend(effects::check(path, &text));
         ratchet.count(path, &text);
     }
     let (refusals, warnings) = ratchet.judge();
