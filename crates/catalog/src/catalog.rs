@@ -223,8 +223,8 @@ fn vector(tool: &Tool) -> Quantized {
 
 /// A name as it is looked up whole: small letters and digits only. None for a text that is no name.
 pub(crate) fn whole_name(name: &str) -> Option<String> {
-    const LONGEST: usize = 128;
-    if name.len() > LONGEST {
+    const MAX_WHOLE_NAME_BYTES: usize = 128;
+    if name.len() > MAX_WHOLE_NAME_BYTES {
         return None;
     }
     let letters: String = name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();

@@ -5,7 +5,7 @@
 use crate::words::terms;
 
 /// Parts beyond this many are left to the query as a whole.
-const MOST: usize = 8;
+const MAX_CLAUSES: usize = 8;
 /// A part with fewer terms says too little.
 const FEWEST_TERMS: usize = 3;
 
@@ -29,7 +29,7 @@ pub(crate) fn clauses(text: &str) -> Vec<&str> {
     }
     parts.push(&text[from..]);
     parts.retain(|part| long_enough(part));
-    parts.truncate(MOST);
+    parts.truncate(MAX_CLAUSES);
     if parts.len() < 2 { Vec::new() } else { parts }
 }
 
@@ -75,6 +75,6 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(clauses(text), *expected, "{text}");
         }
-        assert!(clauses(&"copy every file here, ".repeat(100)).len() <= MOST);
+        assert!(clauses(&"copy every file here, ".repeat(100)).len() <= MAX_CLAUSES);
     }
 }

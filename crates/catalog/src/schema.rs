@@ -11,7 +11,7 @@ use crate::words::spaced;
 const DEEPEST: usize = 6;
 
 /// Text beyond this is no longer about what the tool does.
-const LONGEST: usize = 6_000;
+const MAX_SCHEMA_TEXT_BYTES: usize = 6_000;
 
 /// Enumerations with more values are tables, such as all time zones.
 const MOST_VALUES: usize = 12;
@@ -26,7 +26,7 @@ pub fn schema_text(schema: &Value) -> String {
 
 fn walk(schema: &Value, depth: usize, text: &mut String) {
     let Some(members) = schema.as_object() else { return };
-    if depth > DEEPEST || text.len() > LONGEST {
+    if depth > DEEPEST || text.len() > MAX_SCHEMA_TEXT_BYTES {
         return;
     }
     if depth > 0 {
@@ -58,7 +58,7 @@ fn walk(schema: &Value, depth: usize, text: &mut String) {
 }
 
 fn push(words: &str, text: &mut String) {
-    let left = LONGEST.saturating_sub(text.len());
+    let left = MAX_SCHEMA_TEXT_BYTES.saturating_sub(text.len());
     if words.is_empty() || left == 0 {
         return;
     }
@@ -97,7 +97,7 @@ mod tests {
         }
         assert!(!schema_text(&deep).contains("bottom"));
         let long = json!({"properties": {"a": {"description": "é".repeat(10_000)}}});
-        assert!(schema_text(&long).len() <= LONGEST + 4);
+        assert!(schema_text(&long).len() <= MAX_SCHEMA_TEXT_BYTES + 4);
         assert_eq!(schema_text(&Value::Null), "");
     }
 }

@@ -6,7 +6,7 @@
 use crate::stem::stem;
 
 /// A longer run is data, such as a key or an encoded file.
-const LONGEST: usize = 40;
+const MAX_WORD_CHARS: usize = 40;
 
 /// Words that stand in most requests and tell no tool from another. Asking for help is among them: every query does.
 /// In order, for the search in it.
@@ -165,7 +165,7 @@ const STOP: &[&str] = &[
 
 /// Hands out the terms of a text, each with what it was made of. A run of mixed case gives its parts and itself: `GitHub` is `git`, `hub` and `github`.
 pub(crate) fn terms(text: &str, mut take: impl FnMut(&str, &str)) {
-    let mut word = String::with_capacity(LONGEST);
+    let mut word = String::with_capacity(MAX_WORD_CHARS);
     for run in text.split(|letter: char| !letter.is_alphanumeric()).filter(|run| !run.is_empty()) {
         if run.is_ascii() {
             ascii_run(run, &mut word, &mut take);
@@ -239,7 +239,7 @@ fn other_run(run: &str, word: &mut String, take: &mut impl FnMut(&str, &str)) {
 }
 
 fn emit(part: &str, word: &mut String, take: &mut impl FnMut(&str, &str)) {
-    if part.len() > LONGEST {
+    if part.len() > MAX_WORD_CHARS {
         return;
     }
     word.clear();
@@ -289,7 +289,7 @@ mod tests {
             ("東京の天気", &["東", "京", "の", "天", "気"]),
             ("Zürich-Straße", &["zürich", "straße"]),
             ("user@example.com", &["user", "exampl", "com"]),
-            (&"x".repeat(LONGEST + 1), &[]),
+            (&"x".repeat(MAX_WORD_CHARS + 1), &[]),
         ];
         for (text, expected) in table {
             assert_eq!(list(text), *expected, "{text}");

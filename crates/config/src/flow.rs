@@ -22,7 +22,7 @@ const OF_ALL: &[&str] = &[
 const BREAKER: &[&str] = &["failures", "open_ms", "open_max_ms"];
 const RETRY: &[&str] = &["most", "first_ms", "longest_ms", "fallback"];
 /// A day.
-const LONGEST: u64 = 86_400_000;
+const MAX_DURATION_MS: u64 = 86_400_000;
 
 /// How many calls may be made: in a time, in a period, at once. What is absent has no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -142,7 +142,7 @@ fn read_rates(keys: &Keys<'_>) -> Result<Rates, ConfigError> {
         }
     }
     let quota = keys.number("quota", 1, 1 << 53)?;
-    let period = keys.number("quota_period_ms", 1, LONGEST * 366)?.map(Duration::from_millis);
+    let period = keys.number("quota_period_ms", 1, MAX_DURATION_MS * 366)?.map(Duration::from_millis);
     if quota.is_none() && period.is_some() {
         return Err(keys.bad_value("quota_period_ms", "says nothing without `quota`", "add `quota`, or remove it"));
     }
@@ -152,7 +152,7 @@ fn read_rates(keys: &Keys<'_>) -> Result<Rates, ConfigError> {
             (calls, window, burst.unwrap_or(calls))
         }),
         concurrent: small(keys, "concurrent", 1)?,
-        quota: quota.map(|quota| (quota, period.unwrap_or(Duration::from_millis(LONGEST)))),
+        quota: quota.map(|quota| (quota, period.unwrap_or(Duration::from_millis(MAX_DURATION_MS)))),
     })
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn read_retry(outer: &Keys<'_>, place: &'static str) -> Result<Retry,
 
 /// A time that may be nothing.
 pub(crate) fn from_zero(keys: &Keys<'_>, key: &str) -> Result<Option<Duration>, ConfigError> {
-    Ok(keys.number(key, 0, LONGEST)?.map(Duration::from_millis))
+    Ok(keys.number(key, 0, MAX_DURATION_MS)?.map(Duration::from_millis))
 }
 
 fn small(keys: &Keys<'_>, key: &str, from: u64) -> Result<Option<u32>, ConfigError> {

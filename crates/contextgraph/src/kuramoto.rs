@@ -13,7 +13,7 @@ use crate::embedders::space::{COUNT, SPACES, mean_hertz};
 /// Seconds of one step.
 const STEP: f64 = 0.01;
 /// After a longer pause only this much is integrated: what was before does not show any more.
-const LONGEST: f64 = 60.0;
+const MAX_INTEGRATED_SECONDS: f64 = 60.0;
 
 /// The network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl Network {
     /// Goes on to `now`.
     pub fn advance(&mut self, now: u64) {
         let seconds = now.saturating_sub(self.at) as f64 / 1e3;
-        let steps = (seconds.min(LONGEST) / STEP) as u32;
+        let steps = (seconds.min(MAX_INTEGRATED_SECONDS) / STEP) as u32;
         if steps == 0 {
             return;
         }

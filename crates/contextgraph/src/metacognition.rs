@@ -12,7 +12,7 @@ use crate::vector::sigmoid;
 
 const HISTORY: usize = 20;
 const LEAST: f64 = 0.001;
-const MOST: f64 = 0.002;
+const MAX_RATE: f64 = 0.002;
 
 /// The state of watching.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,9 +45,9 @@ impl Metacognition {
         let dream = self.low >= 5;
         if dream {
             self.low = 0;
-            self.acetylcholine = (self.acetylcholine * 1.5).clamp(LEAST, MOST);
+            self.acetylcholine = (self.acetylcholine * 1.5).clamp(LEAST, MAX_RATE);
         } else {
-            self.acetylcholine = (self.acetylcholine + 0.1 * (LEAST - self.acetylcholine)).clamp(LEAST, MOST);
+            self.acetylcholine = (self.acetylcholine + 0.1 * (LEAST - self.acetylcholine)).clamp(LEAST, MAX_RATE);
         }
         if self.high >= 5 {
             self.high = 0;
@@ -89,6 +89,6 @@ mod tests {
         (0..200).for_each(|_| {
             watching.observe(0.0, 1.0);
         });
-        assert!((LEAST..=MOST).contains(&watching.acetylcholine) && watching.frequency <= 10.0);
+        assert!((LEAST..=MAX_RATE).contains(&watching.acetylcholine) && watching.frequency <= 10.0);
     }
 }

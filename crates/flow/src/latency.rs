@@ -20,9 +20,9 @@ const SIZES: usize = ENDS.len() + 1;
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60_000;
 /// As many calls have to be measured before they say more than a declaration.
-const ENOUGH: u32 = 5;
+const MIN_MEASURED_CALLS: u32 = 5;
 /// With more calls than this, what is older counts half.
-const MOST: u32 = 1_024;
+const HALVING_CALLS: u32 = 1_024;
 
 /// How long calls took.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl Durations {
         if let Some(count) = self.counts.get(size) {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        if self.total.fetch_add(1, Ordering::Relaxed) + 1 == MOST {
+        if self.total.fetch_add(1, Ordering::Relaxed) + 1 == HALVING_CALLS {
             self.forget_half();
         }
     }
@@ -95,7 +95,7 @@ impl Durations {
     /// The class: what was measured, once that is enough, and what is declared until then.
     #[must_use]
     pub fn class(&self, declared: Option<LatencyClass>) -> Option<Classed> {
-        let measured = self.measured().filter(|measured| measured.calls >= ENOUGH);
+        let measured = self.measured().filter(|measured| measured.calls >= MIN_MEASURED_CALLS);
         match measured {
             Some(measured) => Some(Classed { class: class_of(measured.p50_ms), measured: true }),
             None => declared.map(|class| Classed { class, measured: false }),
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn what_became_slower_is_told_of() {
         let durations = after(&[5; 3_000]);
-        assert!(durations.measured().is_some_and(|measured| measured.calls < MOST), "old calls are forgotten");
-        (0..MOST * 2).for_each(|_| durations.note(Duration::from_secs(5)));
+        assert!(durations.measured().is_some_and(|measured| measured.calls < HALVING_CALLS), "old calls are forgotten");
+        (0..HALVING_CALLS * 2).for_each(|_| durations.note(Duration::from_secs(5)));
         assert_eq!(durations.class(None).map(|classed| classed.class), Some(LatencyClass::Seconds));
     }
 }

@@ -37,7 +37,7 @@ use crate::server::Server;
 use crate::welcome;
 
 /// How often it is looked whether the operator has answered.
-const LOOK: Duration = Duration::from_millis(250);
+const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// How long a server may take to take an answer.
 const DELIVERY: Duration = Duration::from_secs(10);
 /// Who may answer where no call says it.
@@ -283,7 +283,7 @@ impl Kernel {
                 return std::future::pending().await;
             }
             loop {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(ANSWER_POLL_INTERVAL).await;
                 if let Some(answer) = self.operator_answer(id).await {
                     return answer;
                 }
@@ -293,7 +293,7 @@ impl Kernel {
             let due = self.callbacks().table.lock().due(id, now());
             let Some(due) = due else {
                 // The client has answered just now, and what it said is on its way; or nobody waits any more.
-                let answer = tokio::time::timeout(LOOK, answered).await;
+                let answer = tokio::time::timeout(ANSWER_POLL_INTERVAL, answered).await;
                 return answer.ok().and_then(Result::ok).map_or(Ending::Void, Ending::Answered);
             };
             let wait = match due {

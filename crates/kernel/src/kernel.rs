@@ -58,9 +58,9 @@ const FORGET: Duration = Duration::from_secs(600);
 /// How often it is looked whether tools became slower or faster.
 const TIMES: Duration = Duration::from_secs(5);
 /// How often changed grants are looked for while clients are connected.
-const LOOK: Duration = Duration::from_secs(1);
+const GRANT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How long sharing out a log level may take.
 pub(crate) const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
@@ -122,7 +122,7 @@ impl Kernel {
     pub fn new(mut options: KernelOptions) -> Self {
         // Times come from configurations: no number there may be too large for the clock.
         for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
-            *time = (*time).min(LONGEST);
+            *time = (*time).min(MAX_WAIT);
         }
         let starts = options.concurrent_starts;
         let (gate, auditing) = Gate::new(options.gate.clone());
@@ -163,7 +163,7 @@ impl Kernel {
             let mut forgot = None;
             loop {
                 // Without a store nothing is granted by others.
-                let pause = if sweeper.0.gate.store().is_some() { LOOK } else { SWEEP };
+                let pause = if sweeper.0.gate.store().is_some() { GRANT_POLL_INTERVAL } else { SWEEP };
                 tokio::select! {
                     () = sweeper.0.closing.cancelled() => break,
                     () = tokio::time::sleep(pause) => {}
@@ -209,7 +209,7 @@ impl Kernel {
                     since = now;
                     tokio::select! {
                         () = looking.0.closing.cancelled() => break,
-                        () = tokio::time::sleep(LOOK) => {}
+                        () = tokio::time::sleep(GRANT_POLL_INTERVAL) => {}
                     }
                 }
             });

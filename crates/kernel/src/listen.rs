@@ -21,12 +21,12 @@ use crate::kernel::{Found, Kernel};
 use crate::server::Server;
 
 /// Streams that may be open at once.
-const MOST: usize = 10_000;
+const MAX_LISTEN_STREAMS: usize = 10_000;
 /// Resources that one stream may watch.
 const MOST_URIS: usize = 1_000;
 
 /// How long servers may take to agree to being watched before the stream begins without them.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WATCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One open `subscriptions/listen`.
 struct Listener {
@@ -165,7 +165,7 @@ impl Kernel {
         {
             // Told under the lock: the acknowledgement comes first, and no change after it is missed.
             let mut listeners = self.listeners().open.lock();
-            if listeners.len() >= MOST {
+            if listeners.len() >= MAX_LISTEN_STREAMS {
                 return Err(Fault::new(FaultKind::ResourceExhausted, "too many streams are open"));
             }
             listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
@@ -224,7 +224,7 @@ impl Kernel {
                 let params = Edit::empty().set("uri", Raw::string(&uri)).finish();
                 server.ask_to_watch(&hub, &uri, Some(params)).await.is_err()
             };
-            async move { tokio::time::timeout(PATIENCE, asking).await.unwrap_or(true) }
+            async move { tokio::time::timeout(WATCH_TIMEOUT, asking).await.unwrap_or(true) }
         };
         let refused = futures_util::future::join_all(found.iter().map(refused)).await;
         let mut watching = Vec::new();

@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 use switchboard_wire::Raw;
 
 /// Resources remembered at once; the one mentioned longest ago is forgotten first.
-const MOST: usize = 10_000;
+const MAX_MENTIONS: usize = 10_000;
 /// Of one answer.
 const MOST_OF_ONE: usize = 100;
 /// A longer URI is not remembered.
-const LONGEST: usize = 2_048;
+const MAX_URI_BYTES: usize = 2_048;
 
 /// What was mentioned.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Mentions {
             if known.servers.insert(key.clone(), server.clone()).is_none() {
                 known.order.push_back(key);
             }
-            if known.order.len() > MOST
+            if known.order.len() > MAX_MENTIONS
                 && let Some(oldest) = known.order.pop_front()
             {
                 known.servers.remove(&oldest);
@@ -63,7 +63,7 @@ fn linked(result: &Raw) -> Vec<String> {
     let of_messages = messages.iter().filter_map(|message| message.member("content"));
     let link = |content: Raw| {
         let is_link = content.member("type")?.as_text()? == "resource_link";
-        content.member("uri").filter(|uri| is_link && uri.as_bytes().len() <= LONGEST)?.as_text()
+        content.member("uri").filter(|uri| is_link && uri.as_bytes().len() <= MAX_URI_BYTES)?.as_text()
     };
     contents.into_iter().chain(of_messages).filter_map(link).take(MOST_OF_ONE).collect()
 }
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn the_memory_is_bounded() {
         let mentions = Mentions::default();
-        for index in 0..=MOST {
+        for index in 0..=MAX_MENTIONS {
             mentions.note(&"ada".into(), &"git".into(), &links(&format!("deep://{index}")));
         }
         assert_eq!(mentions.server("ada", "deep://0"), None);
         assert!(mentions.server("ada", "deep://1").is_some());
-        assert_eq!(mentions.0.lock().servers.len(), MOST);
+        assert_eq!(mentions.0.lock().servers.len(), MAX_MENTIONS);
     }
 }

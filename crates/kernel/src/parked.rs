@@ -31,7 +31,7 @@ use crate::server::Server;
 use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
-const PATIENCE: Duration = Duration::from_secs(600);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(600);
 /// Questions that come within this time of the first are put to the client together.
 const TOGETHER: Duration = Duration::from_millis(15);
 /// Questions of one call that may be open at once.
@@ -373,7 +373,7 @@ impl Kernel {
                 .as_ref()
                 .map_or_else(Arc::default, |object| gate::chain_said(&context.session, object, &Default::default())),
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
-            until: Instant::now() + PATIENCE,
+            until: Instant::now() + RESUME_TIMEOUT,
         };
         let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
         self.watch_soon();

@@ -20,7 +20,7 @@ use crate::kernel::Kernel;
 /// How long a refusal is remembered.
 const MEMORY: Duration = Duration::from_secs(600);
 /// How many are.
-const MOST: usize = 4_096;
+const MAX_REFUSALS: usize = 4_096;
 /// What a model is told the second time.
 const STOP: &str = "This very call was refused for this very reason before. Do not make it again: change it, ask the \
                     person you work for, or go on without it.";
@@ -36,10 +36,10 @@ impl Refusals {
     fn count(&self, key: [u8; 32]) -> u32 {
         let mut seen = self.seen.lock();
         let now = Instant::now();
-        if seen.len() >= MOST {
+        if seen.len() >= MAX_REFUSALS {
             seen.retain(|_, (at, _)| now.duration_since(*at) < MEMORY);
         }
-        if seen.len() >= MOST && !seen.contains_key(&key) {
+        if seen.len() >= MAX_REFUSALS && !seen.contains_key(&key) {
             return 1;
         }
         let entry = seen.entry(key).or_insert((now, 0));
@@ -106,11 +106,11 @@ mod tests {
         assert_eq!((refusals.count([1; 32]), refusals.count([1; 32]), refusals.count([2; 32])), (1, 2, 1));
         tokio::time::advance(MEMORY).await;
         assert_eq!(refusals.count([1; 32]), 1);
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_REFUSALS {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&number.to_le_bytes());
             refusals.count(key);
         }
-        assert!(refusals.seen.lock().len() <= MOST);
+        assert!(refusals.seen.lock().len() <= MAX_REFUSALS);
     }
 }

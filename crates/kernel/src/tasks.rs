@@ -26,7 +26,7 @@ use shape::{finished_legacy, with_related_task};
 /// How long a task is remembered after it was last named.
 const REMEMBERED: Duration = Duration::from_secs(24 * 3600);
 /// Tasks remembered at once; the one named longest ago is forgotten first.
-const MOST: usize = 10_000;
+const MAX_TASKS: usize = 10_000;
 /// Bytes of the parameters of a call that are kept while its task is remembered, to judge it again. A task of a longer one
 /// does not go on under other limits than those it was made under.
 const MAX_KEPT_ARGUMENTS: usize = 4 << 10;
@@ -122,11 +122,11 @@ impl TaskBook {
 
     fn insert(&self, key: Key, server: Arc<str>, tool: Option<TaskTool>, finished: Option<(Raw, Arc<str>)>) {
         let mut tasks = self.tasks.lock();
-        if tasks.len() >= MOST {
+        if tasks.len() >= MAX_TASKS {
             let now = Instant::now();
             tasks.retain(|_, entry| now - entry.named < REMEMBERED);
             let oldest = tasks.iter().min_by_key(|(_, entry)| entry.named).map(|(key, _)| key.clone());
-            if let (true, Some(oldest)) = (tasks.len() >= MOST, oldest) {
+            if let (true, Some(oldest)) = (tasks.len() >= MAX_TASKS, oldest) {
                 tasks.remove(&oldest);
             }
         }
@@ -233,11 +233,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_book_is_bounded_and_forgets_the_oldest() {
         let book = TaskBook::default();
-        for index in 0..=MOST {
+        for index in 0..=MAX_TASKS {
             book.note(&index.to_string(), &"s".into(), "p", None);
             tokio::time::advance(Duration::from_millis(1)).await;
         }
         assert_eq!(book.server("0", "p"), None);
-        assert!(book.server(&MOST.to_string(), "p").is_some());
+        assert!(book.server(&MAX_TASKS.to_string(), "p").is_some());
     }
 }

@@ -25,7 +25,7 @@ use pending::{Pending, Waiting};
 use writer::Writer;
 
 /// No call waits longer than a year.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const MAX_CALL_TIME: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Which end of the connection we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl Connection {
         }
         let started = tokio::time::Instant::now();
         // Deadlines come from configurations: no number there may be too large for the clock.
-        let (timeout, longest) = (call.timeout.min(LONGEST), call.max_timeout.min(LONGEST));
+        let (timeout, longest) = (call.timeout.min(MAX_CALL_TIME), call.max_timeout.min(MAX_CALL_TIME));
         let last = started + longest;
         loop {
             let idle = alive.since(started) + timeout;

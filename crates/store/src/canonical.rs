@@ -138,9 +138,9 @@ pub(crate) fn write_signed(integer: i64, text: &mut String) {
 
 /// Writes an integer, without the machinery of formatting.
 pub(crate) fn write_integer(mut integer: u64, text: &mut String) {
-    const LONGEST: usize = 20;
-    let mut digits = [0; LONGEST];
-    let mut first = LONGEST;
+    const MAX_DIGITS: usize = 20;
+    let mut digits = [0; MAX_DIGITS];
+    let mut first = MAX_DIGITS;
     loop {
         first -= 1;
         digits[first] = digit(integer % 10);

@@ -9,7 +9,7 @@ use crate::store::Tables;
 use crate::{Answer, Credentials, StoreError};
 
 /// Bytes of one sealed credential at most.
-const LARGEST: usize = 256 * 1024;
+const MAX_CREDENTIAL_BYTES: usize = 256 * 1024;
 
 /// One credential.
 #[derive(Clone, PartialEq, Eq)]
@@ -49,8 +49,12 @@ impl Credentials for Tables {
             [server.into(), principal.into(), slot.into(), Value::Bytes(sealed.clone()), (*updated_at).into()],
         );
         Box::pin(async move {
-            if sealed.len() > LARGEST {
-                return Err(StoreError::TooLarge { what: "a credential", size: sealed.len(), limit: LARGEST });
+            if sealed.len() > MAX_CREDENTIAL_BYTES {
+                return Err(StoreError::TooLarge {
+                    what: "a credential",
+                    size: sealed.len(),
+                    limit: MAX_CREDENTIAL_BYTES,
+                });
             }
             self.engine.write(vec![put, bump()]).await.map(drop)
         })

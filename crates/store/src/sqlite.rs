@@ -159,7 +159,7 @@ fn look_for_damage(
 /// How often a chain that looks broken is looked at again: another process may be at its first records, and the files
 /// beside the database follow a commit a moment later.
 const LOOKS: u32 = 4;
-const PAUSE: Duration = Duration::from_millis(25);
+const OPEN_RETRY_PAUSE: Duration = Duration::from_millis(25);
 
 /// Checks the chain against its evidence, puts a restore on record, and opens the evidence for writing.
 fn settle(connection: &Connection, evidence: &Evidence, mode: Mode) -> Result<Ledger, StoreError> {
@@ -180,7 +180,7 @@ fn settle(connection: &Connection, evidence: &Evidence, mode: Mode) -> Result<Le
         if !matches!(looked, Err(StoreError::ChainBroken(_))) {
             break;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(OPEN_RETRY_PAUSE);
         looked = look();
     }
     let (found, restored) = looked?;

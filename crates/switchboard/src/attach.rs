@@ -34,7 +34,7 @@ const HELLO: Duration = Duration::from_secs(5);
 /// How long a kernel that is started may take until it takes clients.
 const START: Duration = Duration::from_secs(10);
 /// How often it is looked whether it does.
-const LOOK: Duration = Duration::from_millis(25);
+const READY_POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// The longest first line.
 const MAX_HELLO_BYTES: u64 = 4_096;
 /// A log that is longer is put aside, and begins anew.
@@ -139,7 +139,7 @@ pub(crate) async fn running_or_started(
         if Instant::now() > deadline {
             return Err(Failure::failed(format!("the shared kernel takes no clients after {} s", START.as_secs())));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(READY_POLL_INTERVAL).await;
     }
 }
 

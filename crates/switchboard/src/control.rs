@@ -26,7 +26,7 @@ pub(crate) const FOLDER: &str = "run";
 /// The longest path that a socket can have everywhere.
 const LONGEST_PATH: usize = 100;
 /// Commands that may be connected at a time.
-const MOST: usize = 16;
+const MAX_CONNECTED_COMMANDS: usize = 16;
 /// How long a kernel may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
 /// A rest after a connection that could not be taken.
@@ -97,7 +97,7 @@ impl Drop for Control {
 }
 
 async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken) {
-    let places = Arc::new(Semaphore::new(MOST));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTED_COMMANDS));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

@@ -27,7 +27,7 @@ const PIPE: usize = 64 * 1024;
 /// Pages of one list at most: a server that always names another one must not keep us for ever.
 const PAGES: usize = 1_000;
 /// How often a server that is awaited is looked at.
-const LOOK: Duration = Duration::from_millis(20);
+const START_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long servers get to end.
 const GOODBYE: Duration = Duration::from_secs(6);
 
@@ -112,7 +112,7 @@ impl Local {
             if !seen.iter().any(Seen::is_starting) {
                 return;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(START_POLL_INTERVAL).await;
         }
     }
 

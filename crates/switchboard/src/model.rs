@@ -16,7 +16,7 @@ use crate::screen;
 /// Attention heads of all-MiniLM-L6-v2, where the folder does not say otherwise.
 const HEADS: u64 = 12;
 /// The largest file that is read: some hundred megabytes are usual.
-const LARGEST: u64 = 2 << 30;
+const MAX_MODEL_BYTES: u64 = 2 << 30;
 
 /// Reads the model in a folder: `model.safetensors`, `vocab.txt` and `config.json`.
 pub(crate) fn open(folder: &Path) -> Result<Judge, Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn open(folder: &Path) -> Result<Judge, Failure> {
 fn read(folder: &Path, name: &str) -> Result<Vec<u8>, Failure> {
     let path = folder.join(name);
     let unreadable = |error: std::io::Error| Failure::failed(format!("{} cannot be read: {error}", shown(&path)));
-    if fs::metadata(&path).map_err(unreadable)?.len() > LARGEST {
+    if fs::metadata(&path).map_err(unreadable)?.len() > MAX_MODEL_BYTES {
         return Err(Failure::failed(format!("{} is too large for a model", shown(&path))));
     }
     fs::read(&path).map_err(unreadable)

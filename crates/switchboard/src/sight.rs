@@ -23,7 +23,7 @@ use crate::{memory, screen, setup, specs};
 pub(crate) use progress::Progress;
 
 /// How often servers that start are looked at.
-const LOOK: Duration = Duration::from_millis(50);
+const START_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a kernel says of one of its servers.
 #[derive(Debug, Clone, Deserialize)]
@@ -129,7 +129,7 @@ impl Sight {
             if !seen.iter().any(Seen::is_starting) || began.elapsed() > patience {
                 return Ok(seen);
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(START_POLL_INTERVAL).await;
         }
     }
 

@@ -17,7 +17,7 @@ use memmap2::{MmapMut, MmapOptions};
 /// Bytes of a new file.
 const FIRST: usize = 512 << 10;
 /// Bytes that a file has at most. The store is far behind when it comes to that.
-const MOST: usize = 64 << 20;
+const MAX_SEGMENT_BYTES: usize = 64 << 20;
 /// Bytes that are always free behind the last event, as long as the disk has them: once they cannot be had any more,
 /// nothing new is begun, and what is under way can still write down how it ended.
 const HEADROOM: usize = 256 << 10;
@@ -138,7 +138,7 @@ impl MmapSegment {
 
     fn grow(&mut self, least: usize) -> io::Result<()> {
         let before = self.memory.len();
-        let wanted = least.next_multiple_of(BLOCK).max(before.saturating_mul(2)).min(MOST);
+        let wanted = least.next_multiple_of(BLOCK).max(before.saturating_mul(2)).min(MAX_SEGMENT_BYTES);
         if wanted < least {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -173,7 +173,7 @@ fn mapped(file: &File, length: usize) -> io::Result<MmapMut> {
 /// It cannot be read.
 pub(super) fn read(path: &Path) -> io::Result<(u64, Vec<String>)> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST as u64).read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_SEGMENT_BYTES as u64).read_to_end(&mut bytes)?;
     Ok(parse(&bytes).unwrap_or_default())
 }
 
@@ -278,7 +278,7 @@ mod tests {
         assert!(segment.memory.len() > FIRST);
         assert!(places.iter().all(|at| segment.text(*at, line.len()).as_deref() == Some(&*line)));
         assert_eq!(read(&path).unwrap().1.len(), 8);
-        let error = segment.write(&"x".repeat(MOST)).unwrap_err();
+        let error = segment.write(&"x".repeat(MAX_SEGMENT_BYTES)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(read(&path).unwrap().1.len(), 8);
     }

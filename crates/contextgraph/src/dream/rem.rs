@@ -17,7 +17,7 @@ const STEPS: usize = 50;
 const STEP: f64 = 0.1;
 const DIRECTIONS: usize = 8;
 const TEMPERATURE: f64 = 2.0;
-const LARGEST: f64 = 0.99999;
+const MAX_PHASE: f64 = 0.99999;
 /// How far from all a blind spot is.
 pub const BLIND: f64 = 0.7;
 /// The weight and confidence of an edge that a walk finds.
@@ -39,8 +39,8 @@ pub fn held(mut p: Point) -> Outcome<Point> {
     if !norm.is_finite() {
         return Err(Problem::new(Code::Dream, "NOT_FINITE", "a walk left the space of numbers"));
     }
-    if norm >= LARGEST {
-        p.iter_mut().for_each(|x| *x *= LARGEST * 0.999_999 / norm);
+    if norm >= MAX_PHASE {
+        p.iter_mut().for_each(|x| *x *= MAX_PHASE * 0.999_999 / norm);
     }
     if dot(&p, &p) >= 1.0 {
         return Err(Problem::new(Code::Dream, "OUTSIDE_BALL", "a point could not be put back into the ball"));

@@ -20,7 +20,7 @@ const READ_AT_ONCE: usize = 16;
 /// Merges of one run.
 const MERGES: usize = 50;
 /// By how much less alike texts may be that say the same by their words, up to this threshold; from there on it shrinks to nothing.
-const USUAL: f64 = 0.85;
+const USUAL_THRESHOLD: f64 = 0.85;
 const SAID_ALIKE: f64 = 0.4;
 
 /// A comparison that is going on. It holds ids: what is removed meanwhile is passed over.
@@ -113,7 +113,7 @@ impl Space {
                 let similarity = Self::alike(&weights, &own, &packed);
                 let theirs = side(self.memory(other)?);
                 // All of these say the same; other words for it may make them less alike.
-                let lenient = least - SAID_ALIKE * ((1.0 - least) / (1.0 - USUAL)).clamp(0.0, 1.0);
+                let lenient = least - SAID_ALIKE * ((1.0 - least) / (1.0 - USUAL_THRESHOLD)).clamp(0.0, 1.0);
                 let alike = if similarity >= lenient { similarity.max(least) } else { similarity };
                 if consolidation::merges(first, theirs, alike, least, comparing.strategy, has_goal) {
                     comparing.pairs.push((similarity, id, other));

@@ -269,7 +269,7 @@ impl Space {
     /// The shortest path between two memories along edges of any kind but contradiction, at most five edges.
     #[must_use]
     pub fn path(&self, from: Id, to: Id) -> Option<Vec<Id>> {
-        const LONGEST: usize = 5;
+        const MAX_PATH_EDGES: usize = 5;
         let (start, end) = (self.graph.slot(from)?, self.graph.slot(to)?);
         let mut came: HashMap<Slot, Slot> = HashMap::from([(start, start)]);
         let mut queue: VecDeque<(Slot, usize)> = VecDeque::from([(start, 0)]);
@@ -285,7 +285,7 @@ impl Space {
                 return Some(path);
             }
             // A dense graph must not make one search long.
-            if depth < LONGEST && came.len() < 2_000 {
+            if depth < MAX_PATH_EDGES && came.len() < 2_000 {
                 for (next, _) in self.graph.neighbours(slot) {
                     came.entry(next).or_insert_with(|| {
                         queue.push_back((next, depth + 1));

@@ -35,7 +35,7 @@ pub const CHANNELS: [&str; 14] = [
 /// The method of an event.
 const EVENT: &str = "notifications/mgp.event";
 /// Subscriptions at a time, and channels in each.
-const MOST: usize = 1_024;
+const MAX_SUBSCRIPTIONS: usize = 1_024;
 const MOST_CHANNELS: usize = 64;
 
 /// Sends to whoever subscribed; `false` if nobody is there any more.
@@ -176,8 +176,8 @@ impl MemoryServer {
             };
             let mut all = self.0.bell.subscriptions.lock();
             all.retain(|wanted| (wanted.is_there)());
-            if all.len() >= MOST {
-                return Err(Error::msg(format!("there are {MOST} subscriptions already: end some")));
+            if all.len() >= MAX_SUBSCRIPTIONS {
+                return Err(Error::msg(format!("there are {MAX_SUBSCRIPTIONS} subscriptions already: end some")));
             }
             all.push(wanted);
         }

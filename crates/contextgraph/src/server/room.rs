@@ -17,7 +17,7 @@ use crate::tools::DreamView;
 use super::bell::Chime;
 
 /// How long an end of a dream is waited for. More than it may take, to be able to tell.
-const PATIENCE: Duration = Duration::from_secs(5);
+const DREAM_END_TIMEOUT: Duration = Duration::from_secs(5);
 /// A dream works for this share of the time: three tenths.
 const REST: f64 = 7.0 / 3.0;
 
@@ -195,7 +195,7 @@ impl Room {
         let mut state = self.state.lock();
         self.changed.notify_all();
         while state.is_dreaming() {
-            if self.changed.wait_until(&mut state, began + PATIENCE).timed_out() {
+            if self.changed.wait_until(&mut state, began + DREAM_END_TIMEOUT).timed_out() {
                 return None;
             }
         }

@@ -6,7 +6,7 @@ use super::TransformerError;
 use super::weights::Tensors;
 
 /// The largest value after scaling: eleven bits with the sign. 1,536 products of two such values stay below 2^31.
-const LARGEST: f32 = 1023.0;
+const MAX_SCALED: f32 = 1023.0;
 
 /// Rows of weights that are used together: 16 of 384 places take twelve kilobytes.
 const BLOCK: usize = 16;
@@ -87,7 +87,7 @@ fn rounded(values: &[f32], columns: usize) -> (Vec<i16>, Vec<f32>) {
     for row in values.chunks_exact(columns) {
         let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         // Also for values that are no numbers: they become zero.
-        let scale = if largest.is_finite() && largest > 0.0 { largest / LARGEST } else { 1.0 };
+        let scale = if largest.is_finite() && largest > 0.0 { largest / MAX_SCALED } else { 1.0 };
         let inverse = 1.0 / scale;
         whole.extend(row.iter().map(|value| (value * inverse).round_ties_even() as i16));
         scales.push(scale);
@@ -211,7 +211,7 @@ mod tests {
         let near = product(&a, &b) as f32 * scale[0] * other_scale[0];
         assert!((near - exact).abs() < 1e-2 * exact.abs().max(100.0), "{near} {exact}");
         // The largest possible sum does not overflow.
-        let full = vec![LARGEST as i16; columns];
+        let full = vec![MAX_SCALED as i16; columns];
         assert_eq!(i64::from(product(&full, &full)), 1023 * 1023 * 1536);
     }
 

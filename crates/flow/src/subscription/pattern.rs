@@ -1,7 +1,7 @@
 //! Names of channels, and patterns of them.
 
 /// The longest pattern.
-const LONGEST: usize = 256;
+const MAX_PATTERN_BYTES: usize = 256;
 
 /// A name or a pattern: `model.*` is everything under `model`, `*.failed` one part before `failed`, `*` everything.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ impl Pattern {
                 || !part.is_empty()
                     && part.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | ':' | '/'))
         };
-        (text.len() <= LONGEST && text.split('.').all(part)).then(|| Self(text.to_owned()))
+        (text.len() <= MAX_PATTERN_BYTES && text.split('.').all(part)).then(|| Self(text.to_owned()))
     }
 
     /// As it was written.

@@ -23,12 +23,12 @@ use crate::kernel::Kernel;
 use crate::server::{Hub, Server};
 
 /// How long a server may take to agree.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Events that a server may tell in a second, and at once.
 const RATE: f64 = 1_000.0;
 const BURST: f64 = 2_000.0;
 /// Patterns that are asked for at one server.
-const MOST: usize = 1_024;
+const MAX_PATTERNS: usize = 1_024;
 
 /// What is asked for at servers: by server and pattern.
 #[derive(Default)]
@@ -134,7 +134,7 @@ impl Kernel {
         let key = (server.id().clone(), pattern.to_owned());
         let known = {
             let mut all = self.events().upstream.all.lock();
-            let full = all.keys().filter(|(id, _)| id == server.id()).count() >= MOST;
+            let full = all.keys().filter(|(id, _)| id == server.id()).count() >= MAX_PATTERNS;
             match all.get_mut(&key) {
                 Some(at) if at.theirs.is_some() => {
                     at.wanted += 1;
@@ -189,8 +189,8 @@ impl Kernel {
             self.spawn(async move {
                 let params = Edit::empty().set("subscription_id", Raw::string(&theirs)).finish();
                 let name = if words == Words::Mgp { method::EVENTS_UNSUBSCRIBE } else { push::UNSUBSCRIBE };
-                let mut call = Call::new(name, Some(params)).within(PATIENCE);
-                call.max_timeout = PATIENCE;
+                let mut call = Call::new(name, Some(params)).within(SUBSCRIBE_TIMEOUT);
+                call.max_timeout = SUBSCRIBE_TIMEOUT;
                 let _ = hub.remote().request(call).await;
             });
         }
@@ -297,8 +297,8 @@ async fn ask(remote: &Arc<dyn Remote>, words: Words, pattern: &str) -> Agreed {
         Words::Proposal => (push::SUBSCRIBE, "events"),
     };
     let params = Edit::empty().set(member, names).finish();
-    let mut call = Call::new(asked, Some(params)).within(PATIENCE);
-    call.max_timeout = PATIENCE;
+    let mut call = Call::new(asked, Some(params)).within(SUBSCRIBE_TIMEOUT);
+    call.max_timeout = SUBSCRIBE_TIMEOUT;
     let result = match remote.request(call).await.map(|reply| reply.outcome) {
         Ok(Ok(result)) => result,
         // The proposal leaves its methods open: a server may have none.

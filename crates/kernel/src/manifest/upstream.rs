@@ -30,8 +30,8 @@ const ANSWER: Duration = Duration::from_secs(3);
 const MOST_BYTES: usize = 2 << 20;
 /// How long a manifest is kept, whatever it says; and where it says nothing.
 const SHORTEST: Duration = Duration::from_mins(1);
-const LONGEST: Duration = Duration::from_hours(1);
-const USUAL: Duration = Duration::from_mins(5);
+const MAX_REFRESH_INTERVAL: Duration = Duration::from_hours(1);
+const DEFAULT_REFRESH_INTERVAL: Duration = Duration::from_mins(5);
 
 /// What was asked for.
 #[derive(Default)]
@@ -76,8 +76,9 @@ impl Kernel {
             return kept.last.lock().clone();
         }
         let said = self.ask_manifest(server, &route.original).await;
-        let holds = said.as_ref().and_then(|said| said.ttl_seconds).map_or(USUAL, Duration::from_secs);
-        *asking = Some((Instant::now() + holds.clamp(SHORTEST, LONGEST), lists));
+        let holds =
+            said.as_ref().and_then(|said| said.ttl_seconds).map_or(DEFAULT_REFRESH_INTERVAL, Duration::from_secs);
+        *asking = Some((Instant::now() + holds.clamp(SHORTEST, MAX_REFRESH_INTERVAL), lists));
         let said = said.map(Arc::new);
         let before = std::mem::replace(&mut *kept.last.lock(), said.clone());
         if before.is_some() && before != said {

@@ -23,9 +23,9 @@ use crate::kernel::Kernel;
 use crate::welcome;
 
 /// How long a question stays open.
-const LIFE: SignedDuration = SignedDuration::from_hours(12);
+const QUESTION_TTL: SignedDuration = SignedDuration::from_hours(12);
 /// Questions that may be open, of everybody and of one principal.
-const MOST: usize = 1_024;
+const MAX_OPEN_QUESTIONS: usize = 1_024;
 const MOST_OF_ONE: usize = 16;
 
 /// Questions that were asked, so that a no is not asked about again.
@@ -39,7 +39,7 @@ impl Asked {
 
     fn note(&self, claim: &Claim, id: &str) {
         let mut asked = self.0.lock();
-        if asked.len() >= MOST {
+        if asked.len() >= MAX_OPEN_QUESTIONS {
             // Whoever was told no in one of these may be asked about once more.
             asked.clear();
         }
@@ -113,13 +113,13 @@ impl Kernel {
             let why = before.decision_reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             return Err(Fault::new(FaultKind::ConfirmationDenied, format!("a person said no to this{why}")));
         }
-        let pending = approvals.pending(now, MOST).await.map_err(unanswerable)?;
+        let pending = approvals.pending(now, MAX_OPEN_QUESTIONS).await.map_err(unanswerable)?;
         let own = || pending.iter().filter(|pending| pending.held.principal == **principal);
         let same = own().find(|open| open.held.tool == wish.tool && open.held.arguments == arguments);
         if let Some(open) = same {
             return Ok(Agreed::Pending(open.held.id.clone()));
         }
-        if pending.len() >= MOST || own().count() >= MOST_OF_ONE {
+        if pending.len() >= MAX_OPEN_QUESTIONS || own().count() >= MOST_OF_ONE {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many questions wait for a person"));
         }
         let id = switchboard_peer::random_token();
@@ -135,7 +135,7 @@ impl Kernel {
             reason: "operator".to_owned(),
             token: None,
             created_at: now,
-            expires_at: now.checked_add(LIFE).unwrap_or(now),
+            expires_at: now.checked_add(QUESTION_TTL).unwrap_or(now),
         };
         approvals.hold(&held).await.map_err(unanswerable)?;
         self.note_question(context, &wish, event::HELD, result::PENDING, arguments, &held.id).await;

@@ -23,10 +23,10 @@ use crate::gate::audit;
 use crate::kernel::Kernel;
 
 /// Recommendations where nobody says how many, and at most.
-const USUAL: usize = 5;
-const MOST: usize = 20;
+const DEFAULT_RECOMMENDATIONS: usize = 5;
+const MAX_RECOMMENDATIONS: usize = 20;
 /// Bytes of what is looked for.
-const LONGEST: usize = 2_000;
+const MAX_QUERY_BYTES: usize = 2_000;
 /// Tools that are looked at for servers that are there.
 const TOOLS: usize = 40;
 /// How long a registry may take.
@@ -102,8 +102,10 @@ impl Kernel {
     pub(crate) async fn recommend_servers(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
-        if needed.trim().is_empty() || needed.len() > LONGEST {
-            return Err(invalid(format!("`capability_needed` is 1 to {LONGEST} bytes: what the server must do")));
+        if needed.trim().is_empty() || needed.len() > MAX_QUERY_BYTES {
+            return Err(invalid(format!(
+                "`capability_needed` is 1 to {MAX_QUERY_BYTES} bytes: what the server must do"
+            )));
         }
         let words = needed.replace(['_', '-'], " ");
         let mut found = self.those_there(context, &needed, &words).await?;
@@ -117,7 +119,7 @@ impl Kernel {
             }
         }
         found.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
-        found.truncate(asked.max_results.unwrap_or(USUAL).clamp(1, MOST));
+        found.truncate(asked.max_results.unwrap_or(DEFAULT_RECOMMENDATIONS).clamp(1, MAX_RECOMMENDATIONS));
         let event =
             audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
         let query = switchboard_policy::redact::value(&Raw::string(&needed));
@@ -210,7 +212,7 @@ impl Kernel {
         // The first search of a large registry reads all of it.
         let searching = tokio::task::spawn_blocking(move || {
             let catalog = kernel.registry().shelf.catalog(&address, &known);
-            catalog.search(&Search::new(words).top(MOST), |_| true)
+            catalog.search(&Search::new(words).top(MAX_RECOMMENDATIONS), |_| true)
         });
         let hits = searching.await.map_err(|_| "the kernel is ending".to_owned())?.hits;
         let told = |hit: &switchboard_catalog::Hit| {

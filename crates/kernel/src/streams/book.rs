@@ -16,7 +16,7 @@ use super::Live;
 use super::in_flight::InFlightRequests;
 
 /// Streams that may be open at once. A call beyond that is answered without pieces.
-const MOST: usize = 32_768;
+const MAX_STREAMS: usize = 32_768;
 /// Operations that have ended and are kept for a client that comes back.
 const MOST_ENDED: usize = 1_024;
 /// Bytes of their results.
@@ -73,7 +73,7 @@ impl Streams {
     /// Notes a stream; `false` where there are too many.
     pub(super) fn add(&self, live: &Arc<Live>) -> bool {
         let mut open = self.open.lock();
-        if open.count >= MOST {
+        if open.count >= MAX_STREAMS {
             return false;
         }
         open.count += 1;

@@ -28,7 +28,7 @@ use crate::server::Server;
 /// How long an operation goes on without anybody who reads it.
 const ALONE: Duration = Duration::from_secs(300);
 /// How long an operation can be taken up again, over restarts.
-const LIFE: SignedDuration = SignedDuration::from_hours(1);
+const OPERATION_TTL: SignedDuration = SignedDuration::from_hours(1);
 /// The largest result that is written down.
 const LARGEST_KEPT: usize = 1 << 20;
 
@@ -378,5 +378,5 @@ fn unkept(error: StoreError) -> Fault {
 }
 
 fn later(now: Timestamp) -> Timestamp {
-    now.checked_add(LIFE).unwrap_or(Timestamp::MAX)
+    now.checked_add(OPERATION_TTL).unwrap_or(Timestamp::MAX)
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::{CallError, Handler, Reply};
 
 /// More open calls than this on one connection are refused.
-const MOST: usize = 65_536;
+const MAX_OPEN_CALLS: usize = 65_536;
 /// Calls that nobody waits for any more and that have no answer yet, as far as they are told apart.
 const MAX_ABANDONED: usize = 4_096;
 
@@ -90,7 +90,7 @@ impl Waiting {
 impl Pending {
     pub(super) fn insert(&self, id: u64, waiting: Waiting) -> bool {
         let mut calls = self.calls.lock();
-        let room = calls.open.len() < MOST;
+        let room = calls.open.len() < MAX_OPEN_CALLS;
         if room {
             calls.open.insert(id, waiting);
         }

@@ -14,9 +14,9 @@ use super::OAuthError;
 use super::error::shown;
 
 /// How long one exchange may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 /// How large one document may be.
-const LARGEST: usize = 256 << 10;
+const MAX_DOCUMENT_BYTES: usize = 256 << 10;
 /// How often a document may be somewhere else on the same server.
 const MOST_REDIRECTS: u32 = 3;
 
@@ -54,7 +54,7 @@ impl Fetch {
             Some(Host::Ipv6(address)) => private(address.into()),
             Some(Host::Domain(name)) => {
                 let port = server.port_or_known_default().unwrap_or(443);
-                let looking = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name, port))).await;
+                let looking = tokio::time::timeout(FETCH_TIMEOUT, tokio::net::lookup_host((name, port))).await;
                 looking.is_ok_and(|found| found.is_ok_and(|mut found| found.any(|address| private(address.ip()))))
             }
             None => false,
@@ -139,7 +139,8 @@ impl Fetch {
     }
 
     fn target(self, step: &'static str, url: &Url) -> Result<Target, OAuthError> {
-        let options = HttpOptions { body_limit: LARGEST, max_idle: 1, reach: self.reach, ..HttpOptions::default() };
+        let options =
+            HttpOptions { body_limit: MAX_DOCUMENT_BYTES, max_idle: 1, reach: self.reach, ..HttpOptions::default() };
         Target::new(url.as_str(), &[], options).map_err(|error| OAuthError::Http { step, error })
     }
 }
@@ -148,9 +149,9 @@ async fn within(
     step: &'static str,
     work: impl Future<Output = Result<Answer, HttpError>>,
 ) -> Result<Answer, OAuthError> {
-    match tokio::time::timeout(PATIENCE, work).await {
+    match tokio::time::timeout(FETCH_TIMEOUT, work).await {
         Ok(outcome) => outcome.map_err(|error| OAuthError::Http { step, error }),
-        Err(_) => Err(OAuthError::Timeout { step, after: PATIENCE }),
+        Err(_) => Err(OAuthError::Timeout { step, after: FETCH_TIMEOUT }),
     }
 }
 

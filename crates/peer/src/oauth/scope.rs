@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// How many scopes are ever asked for at once. A server that wants more of them one by one is going in circles.
-const MOST: usize = 200;
+const MAX_SCOPES: usize = 200;
 
 /// A set of scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Scopes {
         for scope in more {
             // RFC 6749, section 3.3.
             let valid = !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));
-            if valid && self.0.len() < MOST {
+            if valid && self.0.len() < MAX_SCOPES {
                 self.0.insert(scope.to_owned());
             }
         }
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn a_server_cannot_make_the_set_grow_for_ever() {
-        let many: Vec<String> = (0..MOST + 50).map(|number| format!("s{number}")).collect();
+        let many: Vec<String> = (0..MAX_SCOPES + 50).map(|number| format!("s{number}")).collect();
         let chosen = choose(&Situation { resource: &many, ..Situation::default() });
-        assert_eq!(chosen.0.len(), MOST);
+        assert_eq!(chosen.0.len(), MAX_SCOPES);
     }
 }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 /// The form in which a part can be searched: short enough for an index, and without NUL, which PostgreSQL has no text
 /// for. The event itself keeps every character.
 pub(crate) fn searchable(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 512;
-    if text.len() <= LONGEST && !text.as_bytes().contains(&0) {
+    const MAX_SEARCHED_CHARS: usize = 512;
+    if text.len() <= MAX_SEARCHED_CHARS && !text.as_bytes().contains(&0) {
         return text.into();
     }
     let mut short: String = text.chars().filter(|letter| *letter != '\0').collect();
-    short.truncate(short.floor_char_boundary(LONGEST));
+    short.truncate(short.floor_char_boundary(MAX_SEARCHED_CHARS));
     short.into()
 }
 

@@ -9,7 +9,7 @@ use super::stamp::write_time;
 use crate::canonical::{write_members, write_string};
 
 /// Room for the text of nearly every event.
-const USUAL: usize = 512;
+const USUAL_EVENT_BYTES: usize = 512;
 
 /// A text of an event. One of up to 24 bytes, as nearly all are, needs no memory of its own.
 pub type Text = compact_str::CompactString;
@@ -60,7 +60,7 @@ pub struct AuditEvent {
 impl AuditEvent {
     /// The event as `notifications/mgp.audit` carries it, with the time to the millisecond.
     pub fn canonical(&self) -> String {
-        let mut text = String::with_capacity(USUAL);
+        let mut text = String::with_capacity(USUAL_EVENT_BYTES);
         self.canonical_into(&mut text);
         text
     }

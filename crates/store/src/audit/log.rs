@@ -16,7 +16,7 @@ const PAGE: usize = 1000;
 const PRUNE: u64 = 20_000;
 
 /// The most that one query returns.
-const LONGEST: usize = 10_000;
+const MAX_QUERY_ROWS: usize = 10_000;
 
 impl AuditLog for Tables {
     fn append<'a>(&'a self, events: &'a [AuditEvent]) -> Answer<'a, Vec<Appended>> {
@@ -58,7 +58,7 @@ impl AuditLog for Tables {
 
     fn query<'a>(&'a self, filter: &'a AuditFilter, limit: usize) -> Answer<'a, Vec<AuditRecord>> {
         Box::pin(async move {
-            let rows = self.engine.read(filter.select(limit.min(LONGEST))).await?;
+            let rows = self.engine.read(filter.select(limit.min(MAX_QUERY_ROWS))).await?;
             rows.into_iter().map(AuditRecord::read).collect()
         })
     }

@@ -6,7 +6,7 @@ use super::columns::{Columns, searchable};
 use crate::{AuditEvent, StoreError};
 
 /// Room for the text and the columns of nearly every event.
-const USUAL: usize = 640;
+const USUAL_ROW_BYTES: usize = 640;
 
 /// An event that is ready to be linked into the chain: its text is made, and not too long.
 ///
@@ -24,7 +24,7 @@ pub struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(event: &AuditEvent, limit: usize) -> Result<Self, StoreError> {
-        let mut buffer = String::with_capacity(USUAL);
+        let mut buffer = String::with_capacity(USUAL_ROW_BYTES);
         event.canonical_into(&mut buffer);
         let text = buffer.len();
         if text > limit {

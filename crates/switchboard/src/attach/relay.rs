@@ -26,7 +26,7 @@ use crate::signals::Signals;
 /// How long the last words to the client may take.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How often it is looked whether everything was answered.
-const LOOK: Duration = Duration::from_millis(20);
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Of longer lines nobody knows whether they ask or answer.
 const MAX_LINE_BYTES: usize = 64 << 20;
 /// Parts of a session that are said again at another kernel.
@@ -475,7 +475,7 @@ where
     let Attached { reader, .. } = &mut attached;
     let answered = async {
         while !state.is_answered() && Instant::now() < deadline {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(DRAIN_POLL_INTERVAL).await;
         }
         hear_the_rest(before, deadline.duration_since(Instant::now())).await;
     };

@@ -21,7 +21,7 @@ use crate::screen;
 use item::Item;
 
 /// Held calls that are shown at once, at most. No more can be held.
-const MOST: usize = 1_024;
+const MAX_SHOWN_CALLS: usize = 1_024;
 /// The fewest letters by which a held call is named.
 const SHORTEST: usize = 4;
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> 
 async fn waiting(desk: &Desk) -> Result<Vec<Item>, Failure> {
     let store = desk.office.store();
     let now = Timestamp::now();
-    let calls = store.approvals().pending(now, MOST).await?;
+    let calls = store.approvals().pending(now, MAX_SHOWN_CALLS).await?;
     let mut permissions = store.grants().load().await?.permissions;
     permissions.retain(|permission| permission.decision == PermissionDecision::Deferred);
     permissions.sort_by(|a, b| (&a.server, &a.permission).cmp(&(&b.server, &b.permission)));

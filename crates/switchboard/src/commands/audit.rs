@@ -25,7 +25,7 @@ use crate::storage::{LOG_BEGUN_ANEW, open_to_read};
 use crate::waiting::Waiting;
 
 /// How often a tail looks for more.
-const LOOK: Duration = Duration::from_millis(300);
+const TAIL_POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// The most records that one look takes.
 const PAGE: usize = 1_000;
 /// The most looks back for records that are worth showing.
@@ -87,7 +87,7 @@ async fn tail(common: &Common, store: &Store, options: &Tail) -> Outcome {
             }
             last = record.seq;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(TAIL_POLL_INTERVAL).await;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::screen;
 
 /// Questions that are shown at once, at most. No more can be open.
-const MOST: usize = 1_024;
+const MAX_SHOWN_QUESTIONS: usize = 1_024;
 /// The fewest letters by which a question is named.
 const SHORTEST: usize = 4;
 /// Letters of an id that are shown to people.
@@ -31,7 +31,7 @@ pub(crate) async fn run(common: &Common, command: Option<&CallbacksCommand>) -> 
 
 async fn list(common: &Common, desk: &Desk) -> Outcome {
     let now = Timestamp::now();
-    let open = desk.office.store().callbacks().pending(now, MOST).await?;
+    let open = desk.office.store().callbacks().pending(now, MAX_SHOWN_QUESTIONS).await?;
     if common.json {
         screen::json(&json!({"open": open.iter().map(told).collect::<Vec<_>>()}));
         return Ok(());
@@ -49,7 +49,7 @@ async fn list(common: &Common, desk: &Desk) -> Outcome {
 }
 
 async fn say(common: &Common, desk: &Desk, id: &str, answer: &str) -> Outcome {
-    let open = desk.office.store().callbacks().pending(Timestamp::now(), MOST).await?;
+    let open = desk.office.store().callbacks().pending(Timestamp::now(), MAX_SHOWN_QUESTIONS).await?;
     let callback = choose(&open, id)?;
     let options = options(callback);
     if !options.is_empty() && !options.iter().any(|option| option == answer) {

@@ -15,7 +15,7 @@ use crate::waiting::Waiting;
 use crate::{screen, setup};
 
 /// Bytes of a client's file at most: some clients keep their history in the same file.
-const LONGEST: u64 = 64 << 20;
+const MAX_CLIENT_FILE_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
     let found = {
@@ -202,8 +202,8 @@ fn read(path: &Path) -> Result<String, String> {
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
-    if metadata.len() > LONGEST {
-        return Err(format!("larger than {LONGEST} bytes"));
+    if metadata.len() > MAX_CLIENT_FILE_BYTES {
+        return Err(format!("larger than {MAX_CLIENT_FILE_BYTES} bytes"));
     }
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }

@@ -26,7 +26,7 @@ use crate::setup;
 use crate::storage::{self, open_store};
 
 /// How long all of it may take; a person is in the middle of it.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     let loaded = setup::read(common)?;
@@ -67,7 +67,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
         object(&[("name", Raw::string("switchboard")), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]),
         Raw::empty_object(),
     );
-    connecting.start_timeout = PATIENCE;
+    connecting.start_timeout = LOGIN_TIMEOUT;
     let asking = Arc::new(Asking { oauth: oauth.clone(), refused: Mutex::default() });
     connecting.authorizer = Some(asking.clone());
     let headers = endpoint.headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned())).collect();

@@ -20,10 +20,10 @@ const PROVIDED: &str = "io.modelcontextprotocol.registry/publisher-provided";
 /// What the names of all servers begin with.
 const NAMESPACE: &str = "dev.switchboard";
 /// Servers of one page.
-const USUAL: usize = 30;
-const MOST: usize = 100;
+const DEFAULT_PAGE_SERVERS: usize = 30;
+const MAX_PAGE_SERVERS: usize = 100;
 /// Characters of a description that the format allows.
-const LONGEST: usize = 97;
+const MAX_DESCRIPTION_CHARS: usize = 97;
 /// Bytes of what is searched for.
 const LONGEST_SEARCH: usize = 1_000;
 
@@ -81,10 +81,12 @@ impl Publisher {
     async fn list(&self, query: &str, principal: &Principal) -> Result<Value, (StatusCode, String)> {
         let bad = |why: &str| (StatusCode::BAD_REQUEST, why.to_owned());
         let mut search = String::new();
-        let (mut limit, mut from, mut version, mut since) = (USUAL, 0, None, None);
+        let (mut limit, mut from, mut version, mut since) = (DEFAULT_PAGE_SERVERS, 0, None, None);
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*key {
-                "limit" => limit = value.parse::<usize>().map_err(|_| bad("`limit` is no number"))?.clamp(1, MOST),
+                "limit" => {
+                    limit = value.parse::<usize>().map_err(|_| bad("`limit` is no number"))?.clamp(1, MAX_PAGE_SERVERS)
+                }
                 "cursor" if !value.is_empty() => from = value.parse().map_err(|_| bad("`cursor` is none of ours"))?,
                 "search" => search = value.into_owned(),
                 "version" if value != "latest" => version = Some(value.into_owned()),
@@ -243,7 +245,7 @@ fn description_of(server: &OfferedServer) -> String {
         [] => format!("The server {} behind this Switchboard", server.id),
         names => format!("Tools: {}", names.join(", ")),
     });
-    crate::screen::brief(&text, LONGEST)
+    crate::screen::brief(&text, MAX_DESCRIPTION_CHARS)
 }
 
 fn unavailable(why: &str) -> (StatusCode, String) {

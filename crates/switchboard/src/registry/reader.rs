@@ -19,7 +19,7 @@ use crate::failure::chain;
 const PAGE_TIME: Duration = Duration::from_secs(15);
 const WHOLE_TIME: Duration = Duration::from_secs(90);
 /// Bytes of one page or document.
-const LARGEST: usize = 8 << 20;
+const MAX_PAGE_BYTES: usize = 8 << 20;
 /// Servers of one page, and pages.
 const PAGE: usize = 100;
 const MOST_PAGES: usize = 100;
@@ -174,7 +174,7 @@ impl Reader {
     /// A document; `None` where there is none.
     async fn get(&self, url: &Url) -> Result<Option<Value>, ReadError> {
         let failed = |why: String| self.unreadable(&why);
-        let options = HttpOptions { body_limit: LARGEST, ..HttpOptions::default() };
+        let options = HttpOptions { body_limit: MAX_PAGE_BYTES, ..HttpOptions::default() };
         let target = Target::new(url.as_str(), &self.headers, options).map_err(|error| failed(chain(&error)))?;
         let mut headers = target.headers().clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -208,8 +208,8 @@ fn server_url(place: &Url, name: &str, version: &str) -> Url {
 pub(crate) fn read_file(path: &Path) -> Result<Document, ReadError> {
     let unreadable = |why: String| ReadError::Unreadable(path.display().to_string(), why);
     let length = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-    if length > LARGEST as u64 {
-        return Err(unreadable(format!("it is larger than {LARGEST} bytes")));
+    if length > MAX_PAGE_BYTES as u64 {
+        return Err(unreadable(format!("it is larger than {MAX_PAGE_BYTES} bytes")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| unreadable(format!("it is no JSON: {error}")))?;

@@ -13,9 +13,9 @@ use super::reader::Reader;
 
 /// How long a copy is good, and how long a failure is.
 const FRESH: Duration = Duration::from_hours(1);
-const PAUSE: Duration = Duration::from_secs(60);
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// Characters of a description that are kept.
-const LONGEST: usize = 500;
+const MAX_DESCRIPTION_CHARS: usize = 500;
 
 /// A registry of the configuration.
 pub(crate) struct Registry {
@@ -41,8 +41,8 @@ impl Registry {
         }
         let deleted = |server: &&Document| server.status.as_deref() == Some("deleted");
         let known = |server: &Document| KnownServer {
-            name: crate::screen::brief(&server.name, LONGEST),
-            description: crate::screen::brief(&described(server), LONGEST),
+            name: crate::screen::brief(&server.name, MAX_DESCRIPTION_CHARS),
+            description: crate::screen::brief(&described(server), MAX_DESCRIPTION_CHARS),
             address: self.reader.page_of(&server.name),
             auth_flow: server.auth_flow(),
         };
@@ -67,7 +67,7 @@ impl Source for Registry {
         Box::pin(async move {
             let mut copy = self.copy.lock().await;
             if let Some((read, copied)) = copy.as_ref() {
-                let good = if copied.is_ok() { FRESH } else { PAUSE };
+                let good = if copied.is_ok() { FRESH } else { RETRY_PAUSE };
                 if read.elapsed() < good {
                     return copied.clone();
                 }

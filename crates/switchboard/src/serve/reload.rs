@@ -20,11 +20,11 @@ use super::settings;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
-const LOOK: Duration = Duration::from_secs(2);
+const FILE_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the files must stay the same before they are read: editors write in several steps.
 const QUIET: Duration = Duration::from_millis(100);
 /// How many times that is waited for; a file that changes all the time is read nevertheless.
-const PATIENCE: u32 = 20;
+const MAX_SETTLING_PAUSES: u32 = 20;
 
 /// How often a changed configuration was taken over, and how often not.
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl Watched {
         loop {
             tokio::select! {
                 () = changed.notified() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(FILE_POLL_INTERVAL) => {}
             }
             let mut now = self.stamps();
             if now == known {
@@ -120,7 +120,7 @@ impl Watched {
                 tokio::time::sleep(QUIET).await;
                 continue;
             }
-            for _ in 0..PATIENCE {
+            for _ in 0..MAX_SETTLING_PAUSES {
                 tokio::time::sleep(QUIET).await;
                 let later = self.stamps();
                 if later == now {

@@ -14,7 +14,7 @@ use super::order::{Order, Refusal, Report, Word};
 use crate::handover;
 
 /// The launcher has this long to apply a profile.
-const PATIENCE: Duration = Duration::from_secs(20);
+const APPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Our end before the launcher has come.
 #[derive(Debug)]
@@ -61,11 +61,11 @@ impl Control {
                 }
             };
             stream.set_nonblocking(false)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(APPLY_TIMEOUT))?;
+            stream.set_write_timeout(Some(APPLY_TIMEOUT))?;
             tokio::task::spawn_blocking(move || converse(stream, &order)).await.map_err(io::Error::other)?
         };
-        tokio::time::timeout(PATIENCE, work)
+        tokio::time::timeout(APPLY_TIMEOUT, work)
             .await
             .unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "the launcher did not answer in time")))
     }
@@ -106,8 +106,8 @@ pub(super) struct Line(UnixStream);
 impl Line {
     pub(super) fn connect(name: &str) -> io::Result<Self> {
         let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(APPLY_TIMEOUT))?;
+        stream.set_write_timeout(Some(APPLY_TIMEOUT))?;
         Ok(Self(stream))
     }
 

@@ -21,7 +21,7 @@ const CONNECTIONS: usize = 128;
 /// The head of a request.
 const HEAD: usize = 16 << 10;
 /// For the head, for resolving, and for connecting.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PROXY_TIMEOUT: Duration = Duration::from_secs(15);
 /// A tunnel without a word from either side.
 const SILENCE: Duration = Duration::from_secs(600);
 
@@ -96,7 +96,7 @@ impl No {
 
 impl Gate {
     async fn serve(&self, mut client: TcpStream) -> io::Result<()> {
-        let head = tokio::time::timeout(PATIENCE, head(&mut client));
+        let head = tokio::time::timeout(PROXY_TIMEOUT, head(&mut client));
         let Ok(Ok(Some((head, rest)))) = head.await else { return client.write_all(No::Malformed.answer()).await };
         let Some(wish) = Wish::read(&head) else { return client.write_all(No::Malformed.answer()).await };
         let mut server = match self.connect(&wish.host, wish.port).await {
@@ -123,7 +123,7 @@ impl Gate {
         }
         let named = covering.iter().any(|rule| rule.names_address());
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let found = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, port))).await;
+        let found = tokio::time::timeout(PROXY_TIMEOUT, tokio::net::lookup_host((bare, port))).await;
         let Ok(Ok(found)) = found else { return Err(No::Unreachable) };
         let found: Vec<SocketAddr> = found.collect();
         // One bad address among good ones is how a rebinding looks: then none of them is used.
@@ -131,7 +131,7 @@ impl Gate {
             return Err(No::NotGranted);
         }
         for address in found {
-            if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, TcpStream::connect(address)).await {
+            if let Ok(Ok(stream)) = tokio::time::timeout(PROXY_TIMEOUT, TcpStream::connect(address)).await {
                 return Ok(stream);
             }
         }

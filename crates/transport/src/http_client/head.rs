@@ -10,7 +10,7 @@ use httparse::{Header, ParserConfig, Response, Status};
 use super::framing::Framing;
 
 /// The longest head.
-const LONGEST: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Header lines of one answer.
 const MOST_LINES: usize = 100;
 
@@ -55,7 +55,7 @@ impl Head {
         let mut lines = [const { MaybeUninit::uninit() }; MOST_LINES];
         let (response, length) = match parse(input, &mut lines) {
             Ok(Some(parsed)) => parsed,
-            Ok(None) if input.len() < LONGEST => return Ok(None),
+            Ok(None) if input.len() < MAX_HEAD_BYTES => return Ok(None),
             Ok(None) | Err(httparse::Error::TooManyHeaders) => return Err("the head of the answer is too long"),
             Err(_) => return Err("the answer is not HTTP"),
         };
@@ -235,7 +235,7 @@ mod tests {
         }
         let many = format!("HTTP/1.1 200 OK{}", "\r\na: b".repeat(MOST_LINES + 1));
         assert!(read(&many).is_err());
-        let long = format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(LONGEST));
+        let long = format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(MAX_HEAD_BYTES));
         assert!(Head::read(long.as_bytes()).is_err());
     }
 

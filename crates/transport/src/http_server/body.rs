@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep};
 use super::Identity;
 
 /// Proofs that last longer are taken to last as long as a stream does.
-const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+const MAX_PROOF_TIME: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// How long a body that was announced waits for memory, and how often it looks.
 const WAIT_FOR_ROOM: Duration = Duration::from_secs(5);
@@ -74,7 +74,7 @@ impl Body {
             events.ended = Some(Box::pin(async move {
                 match left {
                     // So long a time would be more than the clock can count.
-                    Some(left) if left < LONGEST => drop(tokio::time::timeout(left, revoked).await),
+                    Some(left) if left < MAX_PROOF_TIME => drop(tokio::time::timeout(left, revoked).await),
                     _ => revoked.await,
                 }
             }));

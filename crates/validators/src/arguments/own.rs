@@ -381,7 +381,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 /// What `{a,b}` in a pattern stands for, as far as it is one: `{1}` is written like that.
 fn choices(pattern: &str) -> Vec<String> {
-    const MOST: usize = 64;
+    const MAX_CHOICES: usize = 64;
     let mut open = vec![pattern.to_owned()];
     let mut done = Vec::new();
     while let Some(pattern) = open.pop() {
@@ -390,7 +390,7 @@ fn choices(pattern: &str) -> Vec<String> {
             Some(inner.split(',').map(|one| format!("{front}{one}{behind}")).collect::<Vec<_>>())
         });
         match choice {
-            Some(more) if open.len() + done.len() + more.len() <= MOST => open.extend(more),
+            Some(more) if open.len() + done.len() + more.len() <= MAX_CHOICES => open.extend(more),
             _ => done.push(pattern),
         }
     }

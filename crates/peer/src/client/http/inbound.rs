@@ -14,7 +14,7 @@ use super::timer::Thinking;
 use crate::Handler;
 
 /// Requests of the server that may run at once.
-const MOST: usize = 256;
+const MAX_SERVER_REQUESTS: usize = 256;
 
 /// The server's requests that run now.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Http {
             let mut running = self.running.0.lock();
             if running.contains_key(&request.id) {
                 Some(ErrorObject::new(code::INVALID_REQUEST, "a request with this id is still being answered"))
-            } else if running.len() >= MOST {
+            } else if running.len() >= MAX_SERVER_REQUESTS {
                 Some(ErrorObject::new(code::INTERNAL_ERROR, "too many requests at once"))
             } else {
                 running.insert(request.id.clone(), cancel.clone());

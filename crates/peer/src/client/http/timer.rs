@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::{Call, CallError};
 
 /// No call waits longer than a year.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+const MAX_CALL_TIME: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The deadline, which progress moves and the longest time bounds.
 pub(super) struct Timer<'a> {
@@ -31,7 +31,7 @@ impl<'a> Timer<'a> {
     pub(super) fn new(call: &Call, alarms: &'a Alarms) -> Self {
         let started = Instant::now();
         // Deadlines come from configurations: no number there may be too large for the clock.
-        let (timeout, last) = (call.timeout.min(LONGEST), started + call.max_timeout.min(LONGEST));
+        let (timeout, last) = (call.timeout.min(MAX_CALL_TIME), started + call.max_timeout.min(MAX_CALL_TIME));
         Self { started, timeout, last, due: (started + timeout).min(last), questions: None, alarm: None, alarms }
     }
 

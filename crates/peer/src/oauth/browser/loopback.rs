@@ -14,11 +14,11 @@ use crate::BoxFuture;
 use crate::oauth::OAuthError;
 
 /// How long a person may take.
-const PATIENCE: Duration = Duration::from_secs(5 * 60);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// How long one connection may take to say what it wants. Browsers open some that they never use.
 const REQUEST: Duration = Duration::from_secs(30);
 /// How long a request for a page of ours may be.
-const LARGEST: usize = 16 << 10;
+const MAX_REQUEST_BYTES: usize = 16 << 10;
 /// How many connections are listened to at once.
 const MOST_CONNECTIONS: usize = 16;
 const PATH: &str = "/callback";
@@ -52,7 +52,7 @@ impl Loopback {
     ) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
-        Ok(Self { listener: tokio::sync::Mutex::new(listener), address, patience: PATIENCE, show: Arc::new(show) })
+        Ok(Self { listener: tokio::sync::Mutex::new(listener), address, patience: LOGIN_TIMEOUT, show: Arc::new(show) })
     }
 
     /// Gives the person this long to answer, in place of five minutes.
@@ -139,7 +139,7 @@ async fn request_path(stream: &mut TcpStream) -> Option<String> {
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let read = stream.read(&mut chunk).await.ok().filter(|read| *read > 0)?;
         head.extend_from_slice(chunk.get(..read)?);
-        if head.len() > LARGEST {
+        if head.len() > MAX_REQUEST_BYTES {
             return None;
         }
     }
@@ -210,7 +210,7 @@ mod tests {
     async fn a_person_who_does_not_come_back_is_not_waited_for_for_ever() {
         let browser = Loopback::new(|_| Ok(())).await.unwrap();
         let outcome = browser.authorize(page(&browser)).await;
-        assert!(matches!(outcome, Err(OAuthError::Timeout { after: PATIENCE, .. })), "{outcome:?}");
+        assert!(matches!(outcome, Err(OAuthError::Timeout { after: LOGIN_TIMEOUT, .. })), "{outcome:?}");
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use crate::{Call, CallError, Handler, Reply, SendError};
 
 /// More open requests than this to one client are refused.
-const MOST: usize = 1024;
+const MAX_OPEN_REQUESTS: usize = 1024;
 
 /// The requests to one client that wait for an answer. Their ids are numbers, unique within the session.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl Asking {
         let (alive, mut life) = watch::channel(started);
         {
             let mut waiting = self.waiting.lock();
-            if waiting.len() >= MOST {
+            if waiting.len() >= MAX_OPEN_REQUESTS {
                 return Err(CallError::NotSent("too many requests wait for this client".to_owned()));
             }
             waiting.insert(id, Waiting { answer, alive, token, related: call.related });

@@ -3,7 +3,7 @@
 use switchboard_wire::{Kind, Object, Raw};
 
 /// Arguments of one tool that are read, those within others included.
-const MOST: usize = 256;
+const MAX_ARGUMENTS: usize = 256;
 /// How deep a schema is followed.
 const DEEPEST: usize = 12;
 /// Characters of title and description that are kept.
@@ -71,7 +71,7 @@ impl Argument {
 }
 
 fn collect(schema: &Raw, depth: usize, found: &mut Vec<Argument>) {
-    if depth > DEEPEST || found.len() >= MOST {
+    if depth > DEEPEST || found.len() >= MAX_ARGUMENTS {
         return;
     }
     if let Some(elements) = schema.elements() {
@@ -86,7 +86,7 @@ fn collect(schema: &Raw, depth: usize, found: &mut Vec<Argument>) {
             "properties" => {
                 let Ok(properties) = Object::open(&value) else { continue };
                 for (name, schema) in properties.iter() {
-                    if found.len() < MOST {
+                    if found.len() < MAX_ARGUMENTS {
                         found.push(Argument::of(&name, &schema));
                     }
                     collect(&schema, depth + 1, found);

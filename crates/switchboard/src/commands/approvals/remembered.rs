@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_store::{Approval, Reuse};
 
-use super::{MOST, SHORTEST};
+use super::{MAX_SHOWN_CALLS, SHORTEST};
 use crate::Outcome;
 use crate::arguments::Common;
 use crate::commands::desk::{Desk, cell, until};
@@ -17,7 +17,7 @@ const HOST: &str = " host ";
 const SHORT: usize = 12;
 
 async fn standing(desk: &Desk) -> Result<Vec<Approval>, Failure> {
-    Ok(desk.office.store().approvals().standing(Timestamp::now(), MOST).await?)
+    Ok(desk.office.store().approvals().standing(Timestamp::now(), MAX_SHOWN_CALLS).await?)
 }
 
 /// What holds, in one sentence.

@@ -15,7 +15,7 @@ use crate::commands::pins;
 use crate::screen;
 
 /// How often it is looked for more.
-const LOOK: Duration = Duration::from_millis(300);
+const WATCH_POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// What a person wants done with an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) async fn run(common: &Common, desk: &Desk) -> Outcome {
                 },
             }
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(WATCH_POLL_INTERVAL).await;
     }
 }
 

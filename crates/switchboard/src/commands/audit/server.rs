@@ -15,9 +15,9 @@ use crate::commands::desk::When;
 use crate::failure::{Failure, chain};
 
 /// Events that one answer holds, at most.
-const MOST: u32 = 1_000;
+const MAX_EVENTS: u32 = 1_000;
 /// Bytes of one export, at most.
-const LONGEST: usize = 1024 * 1024;
+const MAX_EXPORT_BYTES: usize = 1024 * 1024;
 
 const INSTRUCTIONS: &str = "The audit log of Switchboard: who called which tool of which server, when, and how it \
                             ended. Times are RFC 3339, or spans such as 2h and 7d back from now.";
@@ -148,7 +148,7 @@ async fn query(store: Store, arguments: QueryArguments) -> Result<Json<QueryAnsw
         newest_first: true,
         ..period(arguments.since.as_deref(), arguments.until.as_deref())?
     };
-    let limit = usize::try_from(arguments.limit.unwrap_or(50).clamp(1, MOST)).unwrap_or(50);
+    let limit = usize::try_from(arguments.limit.unwrap_or(50).clamp(1, MAX_EVENTS)).unwrap_or(50);
     let records = store.audit().query(&filter, limit).await?;
     let events: Vec<Value> = records.iter().map(value).collect();
     Ok(Json(QueryAnswer { count: events.len(), events }))
@@ -185,7 +185,7 @@ async fn export(store: Store, arguments: ExportArguments) -> Result<Json<ExportA
     let mut truncated = false;
     'pages: while let Some(page) = export.next().await? {
         for record in &page {
-            if content.len() + record.event.len() > LONGEST {
+            if content.len() + record.event.len() > MAX_EXPORT_BYTES {
                 truncated = true;
                 break 'pages;
             }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::commands::desk::visible;
 
 /// Lines times lines that are compared one by one; beyond, the parts that differ are shown whole.
-const MOST: usize = 4_000_000;
+const MAX_COMPARED_PAIRS: usize = 4_000_000;
 
 /// A definition as lines that a person can read. What cannot be seen is written out.
 pub(crate) fn readable(definition: &str) -> Vec<String> {
@@ -38,7 +38,7 @@ pub(crate) fn lines(old: &[String], new: &[String]) -> Vec<(char, String)> {
     let (old_middle, new_middle) = (&old[before..old.len() - after], &new[before..new.len() - after]);
     let signed = |sign: char, lines: &[String]| lines.iter().map(|line| (sign, line.clone())).collect::<Vec<_>>();
     let mut shown = signed(' ', &old[..before]);
-    if old_middle.len().saturating_mul(new_middle.len()) > MOST {
+    if old_middle.len().saturating_mul(new_middle.len()) > MAX_COMPARED_PAIRS {
         shown.extend(signed('-', old_middle));
         shown.extend(signed('+', new_middle));
     } else {

@@ -18,7 +18,7 @@ use crate::setup;
 use crate::waiting::MOMENT;
 
 /// How often an order is looked after.
-const LOOK: Duration = Duration::from_millis(50);
+const ORDER_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// What an order may take beyond the time for draining.
 const BEYOND: Duration = Duration::from_secs(30);
 /// How often it is said again that an order is not carried out yet.
@@ -236,7 +236,7 @@ async fn carried_out(
     let mut state = String::new();
     let mut told: Option<Duration> = None;
     while began.elapsed() < patience {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(ORDER_POLL_INTERVAL).await;
         let answer = kernel.ask(SERVERS_LIST, raw(&json!({}))).await?.map_err(|error| refused(&error))?;
         let answer: Value = answer.view().unwrap_or(Value::Null);
         let servers = answer["servers"].as_array().cloned().unwrap_or_default();

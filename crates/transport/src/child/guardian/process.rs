@@ -19,7 +19,7 @@ use crate::handover;
 /// How long processes that cannot be ended are tried to be ended.
 const GIVE_UP: Duration = Duration::from_secs(10);
 /// Between two looks for processes that are left.
-const PAUSE: Duration = Duration::from_millis(5);
+const REAP_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Runs a guardian: gets an order over its standard input, starts what it names, and stays until nothing is left of it.
 ///
@@ -99,7 +99,7 @@ async fn orders(control: UnixStream, ready: mpsc::SyncSender<io::Result<()>>) {
     let began = tokio::time::Instant::now();
     while began.elapsed() < GIVE_UP {
         tree::kill_descendants();
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(REAP_POLL_INTERVAL).await;
     }
     let _end = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
 }

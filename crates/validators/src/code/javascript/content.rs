@@ -9,7 +9,7 @@ use super::scope::{Source, Thing, Things};
 /// Ways in which a text that is put together may begin and end, at most.
 const MOST_WAYS: usize = 8;
 /// Bytes of a text that are followed.
-const LONGEST: usize = 2_048;
+const MAX_CONTENT_BYTES: usize = 2_048;
 /// Where the program lies: one folder below the project at most, as scripts do.
 const HERE: &str = "\u{1}";
 
@@ -56,8 +56,8 @@ impl Piece {
             (Listed(_) | Hole, _) => Ends(String::new(), String::new()),
         };
         match &joined {
-            Whole(text) if text.len() > LONGEST => Hole,
-            Ends(start, end) if start.len() + end.len() > LONGEST => Hole,
+            Whole(text) if text.len() > MAX_CONTENT_BYTES => Hole,
+            Ends(start, end) if start.len() + end.len() > MAX_CONTENT_BYTES => Hole,
             _ => joined,
         }
     }

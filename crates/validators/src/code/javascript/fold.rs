@@ -9,7 +9,7 @@ use oxc_ast::ast::{Argument, ArrayExpressionElement, BinaryOperator, Expression}
 use oxc_span::GetSpan as _;
 
 /// Texts longer than this are not followed.
-const LONGEST: usize = 4_096;
+const MAX_FOLDED_BYTES: usize = 4_096;
 /// Expressions inside each other that are followed.
 const DEEPEST: usize = 20_000;
 
@@ -50,13 +50,14 @@ fn deep_text(expression: &Expression<'_>, names: &Names<'_>, left: usize) -> Opt
         Expression::TemplateLiteral(_) | Expression::BinaryExpression(_) | Expression::CallExpression(_)
     );
     if !is_made {
-        return read(inner, names, left).filter(|text| text.len() <= LONGEST);
+        return read(inner, names, left).filter(|text| text.len() <= MAX_FOLDED_BYTES);
     }
     let span = inner.span();
     if let Some(known) = names.known.borrow().get(&(span.start, span.end)) {
         return known.clone();
     }
-    let text = stacker::maybe_grow(64 << 10, 4 << 20, || read(inner, names, left)).filter(|text| text.len() <= LONGEST);
+    let text = stacker::maybe_grow(64 << 10, 4 << 20, || read(inner, names, left))
+        .filter(|text| text.len() <= MAX_FOLDED_BYTES);
     names.known.borrow_mut().insert((span.start, span.end), text.clone());
     text
 }

@@ -50,7 +50,7 @@ pub(super) enum Source {
 }
 
 /// Things one name is followed to at most.
-const MOST: usize = 16;
+const MAX_BINDINGS: usize = 16;
 
 /// Everything that a name or an expression is seen to stand for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Things {
             if self.known.contains(&thing) {
                 continue;
             }
-            if self.known.len() >= MOST {
+            if self.known.len() >= MAX_BINDINGS {
                 news |= !self.open;
                 self.open = true;
                 return news;

@@ -12,7 +12,7 @@ use super::{Reader, fold};
 use crate::code::{places, statements, verbs};
 
 /// Links of a chain of calls that are looked at.
-const LONGEST: usize = 16;
+const MAX_CHAIN_LINKS: usize = 16;
 
 impl Reader<'_> {
     pub(super) fn service_call(&mut self, call: &Call<'_, '_>) {
@@ -304,7 +304,7 @@ fn acts_for_somebody(package: &str, call: &Call<'_, '_>, name: &str) -> bool {
 pub(super) fn chain(callee: &Expression<'_>) -> Vec<u32> {
     let mut ends = Vec::new();
     let mut at = fold::bare(callee);
-    while ends.len() < LONGEST {
+    while ends.len() < MAX_CHAIN_LINKS {
         at = match at {
             Expression::StaticMemberExpression(member) => fold::bare(&member.object),
             Expression::CallExpression(call) => {

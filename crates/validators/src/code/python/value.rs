@@ -5,7 +5,7 @@ use std::rc::Rc;
 /// Constants longer than this are not followed.
 pub(super) const LONGEST: usize = 4_096;
 /// The most values that one name is remembered to have.
-const MOST: usize = 12;
+const MAX_VALUES: usize = 12;
 
 /// A value, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,10 +106,10 @@ impl Val {
                 values.push(value);
             }
         }
-        if values.len() > MOST {
+        if values.len() > MAX_VALUES {
             // Forget constants, never what leads somewhere.
             values.retain(|value| !matches!(value, Self::Text(_) | Self::Bytes(_) | Self::Int(_) | Self::Plain));
-            values.truncate(MOST * 4);
+            values.truncate(MAX_VALUES * 4);
             if !values.contains(&Self::Opaque) {
                 values.push(Self::Opaque);
             }
@@ -182,7 +182,7 @@ impl Val {
     }
 
     fn collect_private<'v>(&'v self, found: &mut Vec<&'v Source>, depth: usize) {
-        if depth > 4 || found.len() > MOST {
+        if depth > 4 || found.len() > MAX_VALUES {
             return;
         }
         match self {
