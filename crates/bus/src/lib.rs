@@ -5,7 +5,7 @@
 //!
 //! - telling never waits, and never fails for those who tell: an event that nobody can take is counted and dropped;
 //! - who listens gets each event at least once, in the order in which one replica told it, or learns how many it missed;
-//! - the same event may come twice. [`Seen`] tells, by the event's id, within a bounded window;
+//! - the same event may come twice. [`SeenEvents`] tells, by the event's id, within a bounded window;
 //! - what must not be lost is written down before it is told (an outbox), and told again until it was taken:
 //!   [`Bus::publish`] may be called again with the same event.
 
@@ -15,7 +15,7 @@ mod seen;
 
 pub use event::{Audience, Event};
 pub use local::Local;
-pub use seen::Seen;
+pub use seen::SeenEvents;
 
 /// Carries events.
 pub trait Bus: Send + Sync + std::fmt::Debug {

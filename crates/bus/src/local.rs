@@ -48,7 +48,7 @@ mod tests {
     use switchboard_wire::Raw;
 
     use super::*;
-    use crate::{Audience, Heard, Seen};
+    use crate::{Audience, Heard, SeenEvents};
 
     fn event(id: &str) -> Event {
         Event {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_came_before_is_known_within_the_window() {
-        let mut seen = Seen::new(3);
+        let mut seen = SeenEvents::new(3);
         let fresh: Vec<bool> = ["a", "b", "a", "c", "d", "b", "a"].iter().map(|id| seen.is_new(id)).collect();
         // `a` was pushed out by `d`; then it is new once more.
         assert_eq!(fresh, [true, true, false, true, true, false, true]);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 /// Remembers the ids of the last events.
 #[derive(Debug)]
-pub struct Seen {
+pub struct SeenEvents {
     most: usize,
     order: VecDeque<Arc<str>>,
     ids: HashSet<Arc<str>>,
 }
 
-impl Seen {
+impl SeenEvents {
     /// One that remembers so many.
     #[must_use]
     pub fn new(most: usize) -> Self {

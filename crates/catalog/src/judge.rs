@@ -12,7 +12,7 @@ use std::thread;
 use parking_lot::Mutex;
 use switchboard_embed::{Transformer, cosine};
 
-use crate::search::{Found, RESCORED};
+use crate::search::{RESCORED, SearchResult};
 
 /// Vectors that are kept. When there are more, all are forgotten: a search needs fifty.
 const MOST_KEPT: usize = 20_000;
@@ -38,7 +38,7 @@ impl Judge {
     /// ([`crate::Tool::about`]), in the order of the tools.
     ///
     /// Reading a tool takes some ten milliseconds of a processor, the first time.
-    pub fn rescore(&self, found: &mut Found, query: &str, top: usize, sentences: &[String]) {
+    pub fn rescore(&self, found: &mut SearchResult, query: &str, top: usize, sentences: &[String]) {
         let _turn = self.turn.lock();
         let vectors = self.vectors(&sentences[..sentences.len().min(RESCORED)]);
         let query = self.model.embed(query);

@@ -66,7 +66,7 @@ pub use crate::brief::{Detail, cut, fitted, shortened, signature};
 pub use crate::catalog::Catalog;
 pub use crate::judge::Judge;
 pub use crate::schema::schema_text;
-pub use crate::search::{Found, Hit, RESCORED, Reason, Search, Strategy};
+pub use crate::search::{Hit, RESCORED, Reason, Search, SearchResult, Strategy};
 pub use crate::session::{Budget, Evicted, Level, Loaded, Session};
 pub use crate::tokens::count_tokens;
 pub use crate::tool::Tool;

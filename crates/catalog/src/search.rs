@@ -175,14 +175,14 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Debug, Clone, Default)]
-pub struct Found {
+pub struct SearchResult {
     /// The best, in order.
     pub hits: Vec<Hit>,
     /// How many tools were scored. Among very many these are those that had a chance.
     pub considered: usize,
 }
 
-impl Found {
+impl SearchResult {
     /// Orders the first [`RESCORED`] anew by a better judge of meaning, and keeps the best `top` of all.
     ///
     /// `nearness` is the cosine between the query and a tool as that judge sees it. It is standardised over those tools and
@@ -219,7 +219,7 @@ struct Question {
 impl Catalog {
     /// Finds tools. `visible` says of an id whether the asking principal may see it.
     #[must_use]
-    pub fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+    pub fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> SearchResult {
         let query = cut(&search.query);
         let implied = if search.strategy == Strategy::Fused { implied::words(query) } else { Vec::new() };
         let whole = match implied.is_empty() {
@@ -262,7 +262,7 @@ impl Catalog {
             best = ranked.iter().filter(|one| seen(&(one.1 as usize))).take(search.top).copied().collect();
         }
         let hits = self.hits(search, &whole, &best, &exact);
-        Found { hits, considered: ranked.len() }
+        SearchResult { hits, considered: ranked.len() }
     }
 
     fn question(&self, strategy: Strategy, text: &str) -> Question {

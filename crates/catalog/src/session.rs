@@ -70,7 +70,7 @@ impl Default for Budget {
 
 /// A tool in a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Held {
+struct LoadedTool {
     id: String,
     tokens: usize,
 }
@@ -103,9 +103,9 @@ pub struct Evicted {
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     budget: Budget,
-    pinned: Vec<Held>,
+    pinned: Vec<LoadedTool>,
     /// The one used longest ago first.
-    cached: Vec<Held>,
+    cached: Vec<LoadedTool>,
 }
 
 impl Session {
@@ -132,7 +132,7 @@ impl Session {
             } else if !self.is_pinned(&id) {
                 left -= tokens;
                 self.cached.retain(|held| held.id != id);
-                self.pinned.push(Held { id, tokens });
+                self.pinned.push(LoadedTool { id, tokens });
             }
         }
         self.make_room(0);
@@ -149,7 +149,7 @@ impl Session {
             return Loaded::default();
         }
         let evicted = self.make_room(tokens);
-        self.cached.push(Held { id: id.to_owned(), tokens });
+        self.cached.push(LoadedTool { id: id.to_owned(), tokens });
         Loaded { kept: true, added: tokens.saturating_sub(before.unwrap_or(0)), evicted }
     }
 
@@ -224,7 +224,7 @@ impl Session {
     }
 }
 
-fn total(tools: &[Held]) -> usize {
+fn total(tools: &[LoadedTool]) -> usize {
     tools.iter().map(|held| held.tokens).sum()
 }
 

@@ -67,7 +67,7 @@ pub use places::{Platform, default_data_dir, user_config_file};
 pub use policy::{GateSettings, IsolationEntry, IsolationMode, Permissions, ToolEntry};
 pub use profiles::{ProfileConfirm, ProfileSettings};
 pub use secret::Secret;
-pub use server::{Endpoint, HttpEndpoint, Origin, Server, StdioEndpoint};
+pub use server::{Endpoint, Origin, RemoteEndpoint, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
 pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
 pub use tools::{AgentSettings, ClientSettings, ToolLevel, ToolSettings};

@@ -115,7 +115,7 @@ pub enum Endpoint {
     /// A child process.
     Stdio(StdioEndpoint),
     /// A remote server.
-    Http(HttpEndpoint),
+    Http(RemoteEndpoint),
 }
 
 /// A child process, started without a shell. `Debug` shows no argument, since an expanded one may hold a secret.
@@ -147,7 +147,7 @@ impl fmt::Debug for StdioEndpoint {
 
 /// A remote server. `Debug` shows no query, since it may hold a key.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HttpEndpoint {
+pub struct RemoteEndpoint {
     /// `true` for HTTP+SSE of 2024-11-05, `false` for streamable HTTP.
     pub legacy_sse: bool,
     /// The address, `http` or `https`, without user information or fragment.
@@ -160,7 +160,7 @@ pub struct HttpEndpoint {
     pub oauth: Option<OAuthClient>,
 }
 
-impl fmt::Debug for HttpEndpoint {
+impl fmt::Debug for RemoteEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpEndpoint")
             .field("legacy_sse", &self.legacy_sse)

@@ -39,7 +39,7 @@ enum Inner {
 
 /// How it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum BreakerState {
     /// Calls pass.
     Closed,
     /// Calls are refused.
@@ -48,7 +48,7 @@ pub enum Standing {
     HalfOpen,
 }
 
-impl Standing {
+impl BreakerState {
     /// A word for people.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -86,11 +86,11 @@ impl Default for Breaker {
 impl Breaker {
     /// How it stands.
     #[must_use]
-    pub const fn standing(&self) -> Standing {
+    pub const fn standing(&self) -> BreakerState {
         match self.inner {
-            Inner::Closed { .. } => Standing::Closed,
-            Inner::Open { .. } => Standing::Open,
-            Inner::HalfOpen { .. } => Standing::HalfOpen,
+            Inner::Closed { .. } => BreakerState::Closed,
+            Inner::Open { .. } => BreakerState::Open,
+            Inner::HalfOpen { .. } => BreakerState::HalfOpen,
         }
     }
 
@@ -193,7 +193,7 @@ mod tests {
             breaker.failed(&POLICY, at(0));
             breaker.succeeded();
         }
-        assert_eq!(breaker.standing(), Standing::Closed);
+        assert_eq!(breaker.standing(), BreakerState::Closed);
     }
 
     #[test]

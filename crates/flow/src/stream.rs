@@ -128,7 +128,7 @@ pub enum Taken {
 
 /// A piece that somebody did not get.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum MissedPiece {
     /// Here it is.
     Piece(Piece),
     /// It is gone.
@@ -381,11 +381,11 @@ impl Stream {
 
     /// Pieces that somebody did not get. Those that have not come yet are left out.
     #[must_use]
-    pub fn find(&self, indices: &[u64]) -> Vec<Found> {
+    pub fn find(&self, indices: &[u64]) -> Vec<MissedPiece> {
         let come = |index: &&u64| **index < self.whole || self.ahead.contains(index);
         let found = |index: &u64| {
             let kept = self.kept.iter().find(|piece| piece.index == *index);
-            kept.map_or(Found::Lost(*index), |piece| Found::Piece(piece.clone()))
+            kept.map_or(MissedPiece::Lost(*index), |piece| MissedPiece::Piece(piece.clone()))
         };
         indices.iter().filter(come).take(MOST_MISSING).map(found).collect()
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use switchboard_flow::breaker::{Breaker, BreakerPolicy, Passage, Standing};
+use switchboard_flow::breaker::{Breaker, BreakerPolicy, BreakerState, Passage};
 use switchboard_flow::meter::{Allowance, Exceeded, Meters, Quota, Rate};
 use switchboard_flow::retry::{Decision, Failure, Repeating, RetryPolicy, Spacing, decide};
 
@@ -102,7 +102,7 @@ proptest! {
             } else if works {
                 breaker.succeeded();
                 (probe, in_a_row) = (None, 0);
-                prop_assert_eq!(breaker.standing(), Standing::Closed);
+                prop_assert_eq!(breaker.standing(), BreakerState::Closed);
             } else {
                 breaker.failed(&policy, now);
                 probe = None;

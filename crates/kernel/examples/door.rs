@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use switchboard_kernel::{GateOptions, Kernel, KernelOptions, Restart, ServerSpec, Sharing};
 use switchboard_peer::client::{EraChoice, Target};
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_transport::http_server::Listener;
 
@@ -32,6 +32,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }]);
     let listener = Listener::bind(listen.parse()?).await?;
     println!("listening on http://{listen}/mcp");
-    Arc::new(HttpFace::new(HttpOptions::default(), Arc::new(kernel))).serve(listener).await;
+    Arc::new(HttpEndpoint::new(HttpOptions::default(), Arc::new(kernel))).serve(listener).await;
     Ok(())
 }

@@ -32,9 +32,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::hearers::Concerns;
+use crate::initialize;
 use crate::kernel::Kernel;
 use crate::server::Server;
-use crate::welcome;
 
 /// How often it is looked whether the operator has answered.
 const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -443,7 +443,7 @@ impl Kernel {
 
 /// Whether a client takes questions of MGP.
 pub(crate) fn speaks_callbacks(client: &Context) -> bool {
-    let agreed = welcome::agreed_with(&client.caller.capabilities);
+    let agreed = initialize::agreed_with(&client.caller.capabilities);
     agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks))
 }
 

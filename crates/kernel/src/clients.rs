@@ -14,7 +14,7 @@ use switchboard_wire::Notification;
 
 use crate::kernel::Kernel;
 use crate::server::Server;
-use link::Link;
+use link::SessionConnection;
 
 /// The levels of log messages, from the least to the most serious.
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -44,7 +44,7 @@ pub(crate) struct ClientState {
     /// Resources this client watches: server and the server's own URI.
     pub(crate) watches: Mutex<HashSet<(Arc<str>, String)>>,
     /// Its own connections, by server; `None` once the session has ended.
-    links: Mutex<Option<HashMap<Arc<str>, Arc<Link>>>>,
+    links: Mutex<Option<HashMap<Arc<str>, Arc<SessionConnection>>>>,
 }
 
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 pub use switchboard_catalog::{Budget, Judge, Level};
-use switchboard_catalog::{Found, Search, Session};
+use switchboard_catalog::{Search, SearchResult, Session};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
@@ -89,24 +89,24 @@ impl ToolContext {
 #[derive(Default)]
 pub(crate) struct Discovery {
     index: Index,
-    principals: Mutex<HashMap<Arc<str>, Kept>>,
+    principals: Mutex<HashMap<Arc<str>, PrincipalTools>>,
 }
 
 /// The tools of one principal.
 #[derive(Default)]
-struct Kept {
+struct PrincipalTools {
     /// What is known of each session; under no name for requests without one.
     sessions: HashMap<Option<Arc<str>>, ClientSession>,
     /// What the principal saw when it last asked: told apart by where the list is in memory, so that a list which has not
     /// changed is not read again.
-    seen: Option<Arc<Seen>>,
+    seen: Option<Arc<VisibleTools>>,
     /// The tools that are always listed, and what they cost.
     pinned: Vec<(String, usize)>,
     /// Counts uses, to forget the principal that was away longest.
     used: u64,
 }
 
-impl Kept {
+impl PrincipalTools {
     /// What is known of a session.
     fn session(&mut self, session: &Client, budget: Budget) -> &mut ClientSession {
         let pinned = &self.pinned;
@@ -137,7 +137,7 @@ struct ClientSession {
 }
 
 /// What a principal may see, read once.
-pub(crate) struct Seen {
+pub(crate) struct VisibleTools {
     list: Raw,
     tools: HashMap<String, Raw>,
     /// In the order of the list.
@@ -148,7 +148,7 @@ pub(crate) struct Seen {
     tokens: usize,
 }
 
-impl Seen {
+impl VisibleTools {
     /// Whether a tool of this name is among them.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.contains_key(name)
@@ -166,7 +166,7 @@ impl Seen {
 
 impl Discovery {
     /// Does something with what is kept for a principal.
-    fn kept<T>(&self, principal: &Arc<str>, work: impl FnOnce(&mut Kept) -> T) -> T {
+    fn kept<T>(&self, principal: &Arc<str>, work: impl FnOnce(&mut PrincipalTools) -> T) -> T {
         let mut principals = self.principals.lock();
         let now = principals.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
         if principals.len() >= MOST_PRINCIPALS && !principals.contains_key(principal) {
@@ -203,7 +203,7 @@ impl Discovery {
     }
 
     /// Searches the catalog as it is.
-    pub(crate) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+    pub(crate) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> SearchResult {
         self.index.search(search, visible)
     }
 

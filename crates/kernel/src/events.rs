@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use switchboard_bus::{Audience, Bus, Event, Heard, Local, Seen};
+use switchboard_bus::{Audience, Bus, Event, Heard, Local, SeenEvents};
 use switchboard_flow::subscription::{Book, Limits, Offered, Wanted};
 use switchboard_peer::{Remote, Session};
 use switchboard_protocol::mcp::meta;
@@ -67,7 +67,7 @@ pub(crate) struct Events {
     bus: Arc<dyn Bus>,
     book: Mutex<Book<Event>>,
     listeners: Mutex<HashMap<Arc<str>, Arc<Listener>>>,
-    upstream: upstream::Asked,
+    upstream: upstream::UpstreamSubscriptions,
     /// How many subscriptions there are: while none, nobody makes events.
     wanted: AtomicUsize,
     pumping: AtomicBool,
@@ -82,7 +82,7 @@ impl Default for Events {
             bus: Arc::new(Local::default()),
             book: Mutex::new(Book::new(Limits::default())),
             listeners: Mutex::default(),
-            upstream: upstream::Asked::default(),
+            upstream: upstream::UpstreamSubscriptions::default(),
             wanted: AtomicUsize::new(0),
             pumping: AtomicBool::new(false),
             changed: tokio::sync::Notify::new(),
@@ -125,7 +125,7 @@ impl Kernel {
         let mut feed = self.events().bus.listen();
         let kernel = self.clone();
         self.spawn(async move {
-            let mut seen = Seen::new(REMEMBERED);
+            let mut seen = SeenEvents::new(REMEMBERED);
             loop {
                 let end = kernel.events().book.lock().next_end();
                 let end = end.map_or_else(|| Instant::now() + IDLE, Instant::from_std);

@@ -11,7 +11,7 @@ use switchboard_protocol::proposals::{self, Proposal, push, streaming};
 use switchboard_wire::{Edit, Id, Raw, Request};
 
 use crate::kernel::Kernel;
-use crate::{bridge, welcome};
+use crate::{bridge, initialize};
 
 /// Methods that have a tool of the same meaning, with the extension that they belong to.
 const TOOLS: [(&str, Extension); 7] = [
@@ -82,7 +82,8 @@ impl Kernel {
             return Vec::new();
         }
         // Until 0.4 these are methods. Who has methods for them shall not spend a model's attention on tools.
-        let by_tools = welcome::agreed_with(capabilities).is_some_and(|agreement| has_tools(agreement.peer_version()));
+        let by_tools =
+            initialize::agreed_with(capabilities).is_some_and(|agreement| has_tools(agreement.peer_version()));
         let own = shown(context).filter(|_| by_tools);
         let mut tools: Vec<Value> = own.filter_map(|(method, _)| definition(method)).collect();
         if proposals::declared(capabilities).has(Proposal::Streaming) {
@@ -110,7 +111,7 @@ fn has_tools(version: &str) -> bool {
 
 /// The methods that a client may call as tools.
 fn shown(context: &Context) -> impl Iterator<Item = (&'static str, Extension)> {
-    let agreement = welcome::agreed_with(&context.caller.capabilities);
+    let agreement = initialize::agreed_with(&context.caller.capabilities);
     TOOLS
         .into_iter()
         .filter(move |(_, extension)| agreement.as_ref().is_some_and(|agreement| agreement.has(*extension)))

@@ -22,8 +22,8 @@ use crate::gate::provenance::{self, Provenance};
 use crate::gate::{Presented, RunningCall};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
-use crate::relay::{Asked, AskedIn, LogWish, Relay};
-use crate::server::{Brought, Server, Stateful, Ticket, User};
+use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
+use crate::server::{Brought, InFlightCall, Server, Stateful, Ticket};
 use crate::spec::Sharing;
 use crate::streams::Live;
 use crate::tasks::Across;
@@ -55,11 +55,11 @@ pub(crate) struct Forward {
 
 /// What a tool call has to do with tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TaskWish {
+pub(crate) enum TaskMode {
     /// Nothing: the usual case.
     None,
     /// A legacy client wants a task.
-    Asked,
+    Requested,
     /// The tool of a legacy server works only as a task.
     Needed,
 }
@@ -167,15 +167,15 @@ impl Kernel {
         context: &Context,
         server: &Arc<Server>,
         mut forward: Forward,
-        wish: TaskWish,
+        wish: TaskMode,
     ) -> Result<Reply, Fault> {
         self.takes_calls(server)?;
         without_foreign_input(context.caller.era(), &mut forward)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { kernel: self, context, server, upstream: &upstream };
         let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
-            (Era::Legacy, Era::Modern, TaskWish::Asked) => true,
-            (Era::Modern, Era::Legacy, TaskWish::Needed) => false,
+            (Era::Legacy, Era::Modern, TaskMode::Requested) => true,
+            (Era::Modern, Era::Legacy, TaskMode::Needed) => false,
             _ => return self.forward(context, server, forward).await,
         };
         let trial = server.try_pass()?;
@@ -207,7 +207,7 @@ impl Kernel {
         upstream: &Upstream,
         mut forward: Forward,
     ) -> Result<Reply, Fault> {
-        let logs = LogWish::of(context, forward.params.as_ref());
+        let logs = LogFilter::of(context, forward.params.as_ref());
         let (live, id) = (forward.live.take(), forward.id.take());
         let questions = std::mem::take(&mut forward.questions);
         let goes_on = questions.is_shared();
@@ -260,8 +260,13 @@ impl Kernel {
         is_new: bool,
     ) -> Result<Ticket, Fault> {
         let owner = ClientState::of(&context.session).owner;
-        let user =
-            User { owner, identity: context.session.identity.clone(), shared: upstream.shared, related, waiting: 0 };
+        let user = InFlightCall {
+            owner,
+            identity: context.session.identity.clone(),
+            shared: upstream.shared,
+            related,
+            waiting: 0,
+        };
         let ticket = if upstream.shared && server.using.takes_turns() {
             Box::pin(server.using.begin_in_turn(user)).await
         } else {
@@ -355,7 +360,7 @@ impl Kernel {
                 return Err(Fault::new(FaultKind::UpstreamError, text));
             };
             let request = switchboard_wire::Request::new(Id::number(0), asked, object.get("params"));
-            let client = Asked { remote: &context.remote, caller: &context.caller };
+            let client = AskedClient { remote: &context.remote, caller: &context.caller };
             let reply = self.ask_client(&client, server, request, None).await;
             match reply.outcome {
                 Ok(answer) => Ok((key, answer)),
@@ -413,7 +418,7 @@ impl Kernel {
                 return Err(no_such_state());
             }
             None => {
-                if let (LogWish::Level(level), true) = (LogWish::of(context, params.as_ref()), upstream.shared) {
+                if let (LogFilter::Level(level), true) = (LogFilter::of(context, params.as_ref()), upstream.shared) {
                     server.hear_from(&level).await;
                 }
                 let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;

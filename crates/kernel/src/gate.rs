@@ -9,14 +9,15 @@ pub(crate) mod audit;
 pub(crate) mod audit_sinks;
 mod authority;
 mod bases;
+pub(crate) mod canonical;
 mod change_rights;
 mod confirm;
 mod continued;
 mod dialed;
-pub(crate) mod exact;
 pub(crate) mod lists;
 mod notices;
 mod ongoing;
+pub(crate) mod outbound;
 mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
@@ -27,15 +28,14 @@ mod record;
 mod refused;
 mod replay;
 pub(crate) mod request;
+mod resolve;
 pub(crate) mod results;
 mod rights;
 mod schema;
 pub(crate) mod scopes;
 mod tables;
 mod tokens;
-pub(crate) mod towards;
 mod trace;
-mod world;
 
 use std::sync::Arc;
 
@@ -84,13 +84,13 @@ pub(crate) struct Gate {
     /// Servers that hear of events.
     pub(crate) server_sinks: Arc<audit_sinks::ServerSinks>,
     pub(crate) granted: tables::Granted,
-    pub(crate) desk: confirm::Desk,
+    pub(crate) desk: confirm::PendingConfirmations,
     pub(crate) approvals_watched: confirm::ApprovalWatcher,
     pub(crate) rights: RightsChanges,
     pub(crate) pins: pins::Pins,
     pub(crate) lists: lists::Cache,
     tokens: tokens::Tokens,
-    told: notices::Told,
+    told: notices::SentNotices,
     agreed: dialed::AgreedHosts,
     pub(crate) rates: rates::Rates,
 }
@@ -103,13 +103,13 @@ impl Gate {
             audit,
             server_sinks: Arc::default(),
             granted: tables::Granted::new(options.store.clone()),
-            desk: confirm::Desk::default(),
+            desk: confirm::PendingConfirmations::default(),
             approvals_watched: confirm::ApprovalWatcher::default(),
             rights: RightsChanges::default(),
             pins: pins::Pins::default(),
             lists: lists::Cache::default(),
             tokens: tokens::Tokens::default(),
-            told: notices::Told::default(),
+            told: notices::SentNotices::default(),
             agreed: dialed::AgreedHosts::default(),
             rates: rates::Rates::default(),
             store: options.store.clone(),
@@ -443,7 +443,7 @@ impl Kernel {
         let has_parts = attempt.within.is_some_and(|within| within.member("uri").is_some());
         if has_parts && let Some(parts) = arguments::absolute_among(&attempt.arguments()) {
             let limits = Arc::new(limits.clone());
-            let found = Box::pin(world::check(limits, parts, &self.gate().options().understood, agreed)).await;
+            let found = Box::pin(resolve::check(limits, parts, &self.gate().options().understood, agreed)).await;
             if found.is_some() {
                 return found;
             }
@@ -453,7 +453,7 @@ impl Kernel {
         let is_address = matches!(attempt.subject, Subject::Resource | Subject::Subscription);
         let limits =
             if is_address && !self.may_reach_network(attempt.server) { limits.with_paths_of_urls() } else { limits };
-        Box::pin(world::check(Arc::new(limits), rest, &self.gate().options().understood, agreed)).await.or(doubt)
+        Box::pin(resolve::check(Arc::new(limits), rest, &self.gate().options().understood, agreed)).await.or(doubt)
     }
 
     /// What is wrong with what the server would be sent, or not understood of it: with the arguments, or with what nobody
@@ -462,10 +462,10 @@ impl Kernel {
         let understood = self.gate().options().understood.clone();
         let is_typed = attempt.subject == Subject::Completion;
         let checks = if is_typed { Arc::new(checks.unfinished()) } else { checks };
-        let of_arguments = world::check(checks.clone(), attempt.arguments(), &understood, agreed).await;
+        let of_arguments = resolve::check(checks.clone(), attempt.arguments(), &understood, agreed).await;
         match (of_arguments, attempt.unknown_beside()) {
             (Some(violation), _) if !violation.finding.asks() => Some(violation),
-            (doubt, Some(beside)) => world::check(checks, beside, &understood, agreed).await.or(doubt),
+            (doubt, Some(beside)) => resolve::check(checks, beside, &understood, agreed).await.or(doubt),
             (doubt, None) => doubt,
         }
     }

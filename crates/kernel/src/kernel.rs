@@ -3,9 +3,9 @@
 mod answer;
 mod call;
 mod content;
+mod notify;
 pub(crate) mod repeat;
 mod status;
-mod telling;
 mod told;
 pub(crate) mod waiting;
 
@@ -31,22 +31,22 @@ use crate::directory::{Directory, ListKind, Source};
 use crate::discovery::Discovery;
 use crate::events::Events;
 use crate::gate::Gate;
+use crate::initialize::{own_capabilities, own_info};
 use crate::listen::Listeners;
 use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
-use crate::refusals::Refusals;
 use crate::registry::Registry;
+use crate::repeat_offender::Refusals;
 use crate::server::Server;
 use crate::server::turns::StartTurns;
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
-use crate::welcome::{own_capabilities, own_info};
 
 pub(crate) use answer::{OF_MGP, no_such_method, object_of, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
-pub(crate) use content::{Found, no_such_prompt, unknown_resource};
+pub(crate) use content::{LocatedResource, no_such_prompt, unknown_resource};
 pub(crate) use repeat::told_of_unknown;
 pub use status::ServerStatus;
 pub(crate) use told::{readable, rendered, rendered_for, rendering_for, stamped};

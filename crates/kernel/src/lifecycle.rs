@@ -19,11 +19,11 @@ use switchboard_wire::{Notification, Object, Raw};
 use crate::directory::ListKind;
 use crate::forward::malformed;
 use crate::gate::audit::{self, event, result};
+use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
 use crate::server::Server;
-use crate::server::life::{Order, millis, speaks_of_life};
+use crate::server::supervisor::{Order, millis, speaks_of_life};
 use crate::spec::Restart;
-use crate::welcome;
 
 /// What the operator's command asks the kernel: the state of all servers.
 pub const SERVERS_LIST: &str = "dev.switchboard/servers/list";
@@ -219,7 +219,7 @@ impl Kernel {
             let status = if self.is_draining() { "degraded" } else { "healthy" };
             let uptime = self.began().elapsed().as_secs();
             return Ok(json!({
-                "status": status, "timestamp": now(), "uptime_secs": uptime, "server_id": welcome::NAME,
+                "status": status, "timestamp": now(), "uptime_secs": uptime, "server_id": initialize::NAME,
             }));
         };
         if let Some(hub) = server.hub_now() {
@@ -292,7 +292,7 @@ impl Kernel {
         }
         let well = checks.values().all(|check| *check == Value::Bool(true)) && !self.is_draining();
         json!({
-            "server_id": welcome::NAME,
+            "server_id": initialize::NAME,
             "status": if well { "healthy" } else { "degraded" },
             "uptime_secs": self.began().elapsed().as_secs(),
             "tools_available": available,
@@ -441,7 +441,7 @@ fn described(status: &ServerStatus) -> Value {
 }
 
 fn agreed_on_lifecycle(capabilities: &Raw) -> bool {
-    welcome::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Lifecycle))
+    initialize::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 
 fn unknown_server(id: &str) -> Fault {

@@ -17,7 +17,7 @@ use crate::events;
 use crate::forward::malformed;
 use crate::gate::Subject;
 use crate::gate::request::Asking;
-use crate::kernel::{Found, Kernel};
+use crate::kernel::{Kernel, LocatedResource};
 use crate::server::Server;
 
 /// Streams that may be open at once.
@@ -184,8 +184,8 @@ impl Kernel {
     }
 
     /// Whether the gate lets a resource be watched. It is on record that it was.
-    async fn may_watch(&self, context: &Context, uri: &str, resource: &Found) -> bool {
-        let Found { server, original, reading } = resource;
+    async fn may_watch(&self, context: &Context, uri: &str, resource: &LocatedResource) -> bool {
+        let LocatedResource { server, original, reading } = resource;
         let params = Edit::empty().set("uri", Raw::string(original)).finish();
         let request = Request::new(switchboard_wire::Id::number(0), method::RESOURCES_SUBSCRIBE, Some(params));
         let names = (uri, original.as_str());
@@ -206,7 +206,7 @@ impl Kernel {
             if !self.may_watch(context, &uri, &resource).await {
                 continue;
             }
-            let Found { server, original, .. } = resource;
+            let LocatedResource { server, original, .. } = resource;
             let key = (server.id().clone(), original);
             if !uris.contains_key(&key) {
                 // Counted and noted at once: this may be dropped while the servers are asked.

@@ -37,9 +37,9 @@ use switchboard_wire::{Edit, Notification, Raw};
 use crate::clients::ClientState;
 use crate::directory::{ListKind, Route};
 use crate::gate::admin::tool_result;
+use crate::initialize;
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
-use crate::welcome;
 use build::{Built, Known};
 
 /// For how many seconds a manifest need not be asked for again, unless a notice comes.
@@ -52,7 +52,7 @@ const ETAG: usize = 32;
 /// What the kernel keeps for manifests.
 #[derive(Default)]
 pub(crate) struct Manifests {
-    asked: upstream::Asked,
+    asked: upstream::UpstreamManifests,
     /// The classes of times that were measured, at the last look.
     classes: Mutex<Vec<(Arc<str>, String, LatencyClass)>>,
 }
@@ -114,7 +114,7 @@ impl Kernel {
             |server: &&Arc<Server>| context.session.identity.admin || self.knows_of(&tables, &context.session, server);
         match found.filter(known) {
             Some(server) => Ok(Some(server.clone())),
-            None if id == welcome::NAME => Ok(None),
+            None if id == initialize::NAME => Ok(None),
             None => Err(Fault::new(FaultKind::UnknownResource, format!("there is no server `{id}`"))),
         }
     }
@@ -148,7 +148,7 @@ impl Kernel {
         }
         for definition in &own {
             let Some(exposed) = definition.member("name").and_then(|name| name.as_text()) else { continue };
-            let known = Known { exposed: &exposed, server: welcome::NAME, ..Known::own(definition) };
+            let known = Known { exposed: &exposed, server: initialize::NAME, ..Known::own(definition) };
             built.push(build::tool(known, &mut names));
         }
         if let Some(only) = &asked.tools {
@@ -248,7 +248,7 @@ impl Kernel {
     ) -> ManifestServer {
         let Some(server) = server else {
             let mut block =
-                ManifestServer::new(welcome::NAME, env!("CARGO_PKG_VERSION"), context.caller.revision.as_str());
+                ManifestServer::new(initialize::NAME, env!("CARGO_PKG_VERSION"), context.caller.revision.as_str());
             block.description = Some("One door to many servers".to_owned());
             return block;
         };
@@ -271,7 +271,7 @@ impl Kernel {
 
     fn extensions_of(&self, server: Option<&Arc<Server>>) -> Vec<String> {
         let spoken = |proposal: &Proposal| match server {
-            None => welcome::PROPOSALS.contains(proposal),
+            None => initialize::PROPOSALS.contains(proposal),
             Some(server) => self.understands(server, *proposal),
         };
         let all = Proposal::WORDS.iter().filter_map(|word| Proposal::from_word(word));

@@ -26,7 +26,7 @@ use crate::callbacks::CallQuestions;
 use crate::gate::audit::{self, event, result};
 use crate::gate::{self, Continued, Continuing, Permit, Presented, Tables};
 use crate::kernel::Kernel;
-use crate::relay::{AboutCall, LogWish, cannot_answer, of_client};
+use crate::relay::{AboutCall, LogFilter, cannot_answer, of_client};
 use crate::server::Server;
 use crate::streams::Live;
 
@@ -306,7 +306,7 @@ impl Kernel {
         for permit in std::mem::take(&mut running.open_record) {
             self.settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
         }
-        let logs = LogWish::of(context, params);
+        let logs = LogFilter::of(context, params);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
         let id = running.id.clone();
         let tell = |notice: Notification| {
@@ -461,7 +461,7 @@ pub(crate) fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 3
     let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
     let mut asked: Vec<_> = asked
         .map(|(key, value)| {
-            let digest = gate::exact::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
+            let digest = gate::canonical::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
             (key.into_owned(), digest)
         })
         .collect();

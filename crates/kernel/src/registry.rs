@@ -196,7 +196,7 @@ pub(crate) struct Registry {
     configured: Mutex<Vec<ServerSpec>>,
     entries: Mutex<Vec<Entry>>,
     shelf: recommend::Shelf,
-    asked: approval::Asked,
+    asked: approval::AskedQuestions,
 }
 
 /// A registered server.

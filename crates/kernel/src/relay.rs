@@ -14,10 +14,10 @@ use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
 use crate::gate::{self, CallAuthority, Continued, audit, provenance};
+use crate::initialize;
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::streams::Live;
-use crate::welcome;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Relay {
     pub(crate) server: Arc<Server>,
     pub(crate) client: Context,
     /// From which level on the client wants log messages of this call.
-    pub(crate) logs: LogWish,
+    pub(crate) logs: LogFilter,
     /// What takes the pieces of the call's result, where they are wanted.
     pub(crate) live: Option<Arc<Live>>,
     /// The client's own id of the call.
@@ -89,7 +89,7 @@ impl AskedIn<'_> {
 
 /// Which log messages of a call reach the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LogWish {
+pub(crate) enum LogFilter {
     /// What the session asked for.
     Session,
     /// At least this level: what a modern request asked for.
@@ -98,7 +98,7 @@ pub(crate) enum LogWish {
     Nothing,
 }
 
-impl LogWish {
+impl LogFilter {
     /// What the sender of a request wants.
     pub(crate) fn of(context: &Context, params: Option<&Raw>) -> Self {
         match context.caller.era() {
@@ -129,7 +129,7 @@ impl Handler for Relay {
                 return Ok(Raw::empty_object()).into();
             }
             let _asking = self.server.asks(ClientState::of(&self.client.session).owner, &request.method);
-            let client = Asked { remote: &self.client.remote, caller: &self.client.caller };
+            let client = AskedClient { remote: &self.client.remote, caller: &self.client.caller };
             let reply = tokio::select! {
                 reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
                 // With the call, its questions have no meaning any more.
@@ -229,7 +229,7 @@ impl AboutCall<'_> {
     /// How far a call is that does not stream (MGP 12.6), under the client's own id, where the client speaks of it.
     fn progress(&self, notification: Notification) -> Option<Notification> {
         let id = self.id?;
-        let agreed = welcome::agreed_with(&self.client.caller.capabilities)?;
+        let agreed = initialize::agreed_with(&self.client.caller.capabilities)?;
         if !agreed.has(Extension::Streaming) && !agreed.has(Extension::Progress) {
             return None;
         }
@@ -242,7 +242,7 @@ impl Kernel {
     /// Puts a server's question to a client, if the client can answer it. The client's progress on it goes back.
     pub(crate) async fn ask_client(
         &self,
-        client: &Asked<'_>,
+        client: &AskedClient<'_>,
         server: &Server,
         request: Request,
         back: Option<Arc<dyn Remote>>,
@@ -312,7 +312,7 @@ pub(crate) fn of_server(notification: Notification) -> Option<Notification> {
 }
 
 /// A client that is asked something.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AskedClient<'a> {
     pub(crate) remote: &'a Arc<dyn Remote>,
     pub(crate) caller: &'a Caller,
 }

@@ -1,16 +1,16 @@
 //! One configured server: its connection, its lists, and the task that keeps both alive.
 
+mod connection;
 pub(crate) mod health;
-pub(crate) mod life;
-mod living;
+mod in_flight;
 mod notices;
 mod permissions;
 mod personal;
 mod pressure;
 mod states;
 pub(crate) mod stats;
+pub(crate) mod supervisor;
 pub(crate) mod turns;
-mod using;
 mod watching;
 
 use std::collections::HashSet;
@@ -42,8 +42,8 @@ use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
 use crate::manifest::times::Timings;
 use crate::names::Naming;
 use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
+pub(crate) use in_flight::{Asking, Attribution, InFlightCall, InFlightCalls, Ticket};
 pub(crate) use states::{Brought, Stateful, States};
-pub(crate) use using::{Asking, Ticket, User, Using, Whose};
 pub(crate) use watching::{CallOutcome, Watched};
 
 /// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
@@ -109,7 +109,7 @@ impl Phase {
 }
 
 /// The connection that all clients of a server share, and that its lists come from.
-pub(crate) struct Hub {
+pub(crate) struct SharedConnection {
     pub(crate) connected: Connected,
     pub(crate) caller: Caller,
     /// What was agreed on with it.
@@ -118,7 +118,7 @@ pub(crate) struct Hub {
     pub(crate) package: Option<String>,
 }
 
-impl Hub {
+impl SharedConnection {
     pub(crate) const fn revision(&self) -> Revision {
         self.connected.revision
     }
@@ -138,7 +138,7 @@ struct Declared {
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
     phase: watch::Sender<Phase>,
-    hub: ArcSwapOption<Hub>,
+    hub: ArcSwapOption<SharedConnection>,
     lists: ArcSwap<Lists>,
     policy: ArcSwap<ServerPolicy>,
     /// What it says of itself in the terms of MGP, if it speaks of that: also while it is away, because calls wait for it.
@@ -157,7 +157,7 @@ pub(crate) struct Server {
     said_changed: Mutex<HashSet<ListKind>>,
     stop: CancellationToken,
     began: Instant,
-    life: life::Life,
+    life: supervisor::Life,
     /// Whether it was ever connected.
     was_up: AtomicBool,
     checked: health::Checked,
@@ -170,7 +170,7 @@ pub(crate) struct Server {
     told_level: Mutex<Option<&'static str>>,
     pub(crate) watched: Arc<Watched>,
     /// The calls that run.
-    pub(crate) using: Arc<Using>,
+    pub(crate) using: Arc<InFlightCalls>,
     /// What it gave to modern clients to come back with.
     pub(crate) states: States,
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
@@ -193,7 +193,7 @@ impl Server {
     /// own, and watches for the same clients.
     pub(crate) fn new(spec: ServerSpec, before: Option<&Self>) -> Arc<Self> {
         let policy = ArcSwap::new(spec.policy.clone());
-        let life = life::Life::new(Lifecycle::new(spec.restart_policy()));
+        let life = supervisor::Life::new(Lifecycle::new(spec.restart_policy()));
         Arc::new(Self {
             spec,
             life,
@@ -421,7 +421,7 @@ impl Server {
     }
 
     /// The connection, if there is one right now.
-    pub(crate) fn hub_now(&self) -> Option<Arc<Hub>> {
+    pub(crate) fn hub_now(&self) -> Option<Arc<SharedConnection>> {
         self.hub.load_full()
     }
 
@@ -478,7 +478,9 @@ impl Server {
 
     /// Whether it makes tasks in the way of the modern extension.
     pub(crate) fn has_modern_tasks(&self) -> bool {
-        let has = |hub: &Hub| hub.connected.server.capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some();
+        let has = |hub: &SharedConnection| {
+            hub.connected.server.capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some()
+        };
         self.hub_now().is_some_and(|hub| hub.revision().era() == Era::Modern && has(&hub))
     }
 }
@@ -490,7 +492,7 @@ impl std::fmt::Debug for Server {
 }
 
 /// How one attempt to live ended.
-enum Lived {
+enum ConnectionEnd {
     /// It was started with other permissions than it has now.
     Outgrown,
     /// Nobody has used it for long.

@@ -22,10 +22,10 @@ use switchboard_wire::Raw;
 
 pub(crate) use book::Streams;
 pub(crate) use live::{Live, authority_in, key_with};
-pub(crate) use operation::Underway;
+pub(crate) use operation::StreamedCall;
 
+use crate::initialize;
 use crate::server::Server;
-use crate::welcome;
 
 /// In which words pieces are told to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) enum Form {
 
 /// What the caller of a tool wants to hear before the answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct StreamRequest {
     pub(crate) form: Form,
     /// The client did not ask for pieces, and speaks of progress in the words of MGP all the same.
     pub(crate) mgp_progress: bool,
@@ -66,7 +66,7 @@ pub(crate) struct GoesOn {
     pub(crate) inner: Option<(u64, String)>,
 }
 
-impl Wish {
+impl StreamRequest {
     /// Reads it; `None` for a call that asks for nothing, which is most of them.
     pub(crate) fn of(context: &Context, server: &Server, params: &Raw, metadata: &Metadata) -> Option<Self> {
         /// Looked for in every call: made once.
@@ -79,7 +79,7 @@ impl Wish {
         let by_mgp = knows_more
             && said(b"stream")
             && metadata.wants_stream()
-            && welcome::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
+            && initialize::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
         let form = if by_mgp { Form::Mgp } else { form_of_proposals(capabilities, knows_more) };
         let token = if PROGRESS.find(text).is_some() { params.at(&["_meta", "progressToken"]) } else { None };
         let resume = (matches!(form, Form::Proposal { .. }) && said(b"checkpoint_token"))
@@ -91,7 +91,7 @@ impl Wish {
             return None;
         }
         let speaks = |agreement: Agreement| agreement.has(Extension::Streaming) || agreement.has(Extension::Progress);
-        let mgp_progress = only_token && knows_more && welcome::agreed_with(capabilities).is_some_and(speaks);
+        let mgp_progress = only_token && knows_more && initialize::agreed_with(capabilities).is_some_and(speaks);
         Some(Self { form, mgp_progress, token, resume, goes_on: None })
     }
 }

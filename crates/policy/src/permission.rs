@@ -88,7 +88,7 @@ impl Decision {
 
 /// What a server has and lacks of what it asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct PermissionStatus {
     /// What it has.
     pub granted: Vec<Granted>,
     /// What it lacks.
@@ -145,8 +145,13 @@ impl Why {
 /// Which of the `required` permissions are held. Each is answered once, by its canonical name. Where several decisions
 /// about one permission are in force, a denial wins, and of approvals the last.
 #[must_use]
-pub fn standing<R: AsRef<str>>(required: &[R], policy: &Policy, decided: &[Decided], now: Timestamp) -> Standing {
-    let mut standing = Standing::default();
+pub fn standing<R: AsRef<str>>(
+    required: &[R],
+    policy: &Policy,
+    decided: &[Decided],
+    now: Timestamp,
+) -> PermissionStatus {
+    let mut standing = PermissionStatus::default();
     let mut seen: Vec<String> = Vec::new();
     for word in required {
         let (permission, known) = match name::read(word.as_ref()) {

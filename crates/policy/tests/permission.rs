@@ -1,7 +1,9 @@
 //! What a server has of what it asks for.
 
 use jiff::{SignedDuration, Timestamp};
-use switchboard_policy::permission::{Decided, Decision, Granted, Policy, Scope, ScopeFault, Standing, Why, standing};
+use switchboard_policy::permission::{
+    Decided, Decision, Granted, PermissionStatus, Policy, Scope, ScopeFault, Why, standing,
+};
 use switchboard_protocol::mgp::ApprovalPolicy::{self, AutoApprove, ConfigOnly, DenyAll, Interactive};
 use switchboard_wire::{Limits, Raw};
 
@@ -29,7 +31,7 @@ fn policy(approval: ApprovalPolicy, configured: &[&str]) -> Policy {
 
 /// The answer about one permission.
 fn about(permission: &str, policy: &Policy, decided: &[Decided]) -> Result<Option<Scope>, Why> {
-    let Standing { mut granted, mut missing } = standing(&[permission], policy, decided, now());
+    let PermissionStatus { mut granted, mut missing } = standing(&[permission], policy, decided, now());
     assert_eq!(granted.len() + missing.len(), 1);
     granted.pop().map(|granted| granted.scope).ok_or_else(|| missing.pop().expect("one answer").why)
 }

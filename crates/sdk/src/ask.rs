@@ -94,7 +94,7 @@ pub fn form<T: JsonSchema>(message: impl Into<String>) -> ElicitParams {
 }
 
 /// One question as it goes to the client.
-pub(crate) struct Asked {
+pub(crate) struct SentQuestion {
     pub(crate) request: InputRequest,
     pub(crate) key: Option<String>,
     /// The first part of a key that is made up.
@@ -103,7 +103,7 @@ pub(crate) struct Asked {
     needs: &'static [&'static str],
 }
 
-impl Asked {
+impl SentQuestion {
     pub(crate) fn elicitation(question: Question<ElicitParams>, era: Era) -> Result<Self, Error> {
         let Question { mut params, key } = question;
         let needs: &[&str] = if params.is_page() { &["elicitation", "url"] } else { &["elicitation"] };
@@ -172,10 +172,11 @@ mod tests {
 
     #[test]
     fn capabilities() {
-        let form = || Asked::elicitation(ElicitParams::new("?").into(), Era::Modern).expect("serializable");
-        let page =
-            || Asked::elicitation(ElicitParams::page("?", "https://x").into(), Era::Modern).expect("serializable");
-        let roots = || Asked::roots(None);
+        let form = || SentQuestion::elicitation(ElicitParams::new("?").into(), Era::Modern).expect("serializable");
+        let page = || {
+            SentQuestion::elicitation(ElicitParams::page("?", "https://x").into(), Era::Modern).expect("serializable")
+        };
+        let roots = || SentQuestion::roots(None);
         for (asked, capabilities, ok) in [
             (form(), json!({"elicitation": {}}), true),
             (form(), json!({"elicitation": {"form": {}}}), true),

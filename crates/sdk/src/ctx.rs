@@ -20,7 +20,7 @@ use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, Kind, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::{Answer, Asked, Question, Readable, form, read};
+use crate::ask::{Answer, Question, Readable, SentQuestion, form, read};
 use crate::feed::SessionState;
 use crate::pieces::Pieces;
 use crate::rounds::Rounds;
@@ -294,7 +294,7 @@ impl Ctx {
     /// # Errors
     /// The client cannot be asked this way, did not answer in time, or answered something else. Pass it on with `?`.
     pub async fn elicit(&self, question: impl Into<Question<ElicitParams>>) -> Result<ElicitResult, Error> {
-        self.ask(Asked::elicitation(question.into(), self.era())?).await
+        self.ask(SentQuestion::elicitation(question.into(), self.era())?).await
     }
 
     /// Asks the person behind the client to fill in a form for `T`, whose members are texts, numbers, booleans and
@@ -317,7 +317,7 @@ impl Ctx {
         &self,
         question: impl Into<Question<CreateMessageParams>>,
     ) -> Result<CreateMessageResult, Error> {
-        self.ask(Asked::sampling(question.into())?).await
+        self.ask(SentQuestion::sampling(question.into())?).await
     }
 
     /// Asks for the places that the client lets the server work in. See [`Ctx::elicit`] for what happens in the
@@ -326,7 +326,7 @@ impl Ctx {
     /// # Errors
     /// As [`Ctx::elicit`].
     pub async fn list_roots(&self) -> Result<Vec<Root>, Error> {
-        Ok(self.ask::<ListRootsResult>(Asked::roots(None)).await?.roots)
+        Ok(self.ask::<ListRootsResult>(SentQuestion::roots(None)).await?.roots)
     }
 
     /// The same as [`Ctx::list_roots`] under a key of the author's choice.
@@ -334,10 +334,10 @@ impl Ctx {
     /// # Errors
     /// As [`Ctx::elicit`].
     pub async fn list_roots_keyed(&self, key: impl Into<String>) -> Result<Vec<Root>, Error> {
-        Ok(self.ask::<ListRootsResult>(Asked::roots(Some(key.into()))).await?.roots)
+        Ok(self.ask::<ListRootsResult>(SentQuestion::roots(Some(key.into()))).await?.roots)
     }
 
-    async fn ask<T: Readable>(&self, asked: Asked) -> Result<T, Error> {
+    async fn ask<T: Readable>(&self, asked: SentQuestion) -> Result<T, Error> {
         asked.check(&self.caller().capabilities)?;
         let answer = match self.mode() {
             Mode::Never => return Err(Error::msg("a request of this kind cannot ask the client for anything")),

@@ -90,11 +90,11 @@ struct State {
     updated_ms: u64,
     message: Option<String>,
     names: Names,
-    asked: IndexMap<String, Asked>,
+    asked: IndexMap<String, TaskQuestion>,
     outcome: Option<Result<Raw, ErrorObject>>,
 }
 
-struct Asked {
+struct TaskQuestion {
     request: InputRequest,
     /// Whether somebody carries the question to a legacy client at this moment.
     carried: bool,
@@ -306,7 +306,7 @@ impl Entry {
         let mut key = String::new();
         self.change(|state| {
             key = state.names.next(wanted, stem);
-            state.asked.insert(key.clone(), Asked { request, carried: false, answer });
+            state.asked.insert(key.clone(), TaskQuestion { request, carried: false, answer });
             if !state.status.is_final() {
                 state.status = TaskStatus::InputRequired;
             }

@@ -53,7 +53,7 @@ words!(Reuse { Once = "once", Session = "session", Always = "always" });
 
 /// A call to be put on hold.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct HeldCall {
     /// A random id.
     pub id: String,
     /// Who calls.
@@ -106,7 +106,7 @@ pub struct Decision {
 #[derive(Debug, Clone)]
 pub struct Approval {
     /// What was held.
-    pub held: Held,
+    pub held: HeldCall,
     /// Where it stands.
     pub state: ApprovalState,
     /// How often it can be used.
@@ -131,7 +131,7 @@ pub enum Ticket {
     /// The hash of the confirmation token: the client calls again.
     Token(Digest),
     /// Any that was given for this very call, also one for a single use that came too late for the call it was for.
-    Standing,
+    Reusable,
 }
 
 /// A call that wants to use an approval.
@@ -147,7 +147,7 @@ pub struct Claim {
     pub server: String,
     /// Which tool.
     pub tool: String,
-    /// The hash of what has to be agreed to, as in [`Held`].
+    /// The hash of what has to be agreed to, as in [`HeldCall`].
     pub arguments: Digest,
     /// The present time.
     pub now: Timestamp,
@@ -185,7 +185,7 @@ const COLUMNS: &str = "id, principal, session, server, tool, arguments, shown, r
                        state, reuse, decided_by, decided_at, decision_reason, uses, used_at";
 
 impl Approvals for Tables {
-    fn hold<'a>(&'a self, held: &'a Held) -> Answer<'a, Approval> {
+    fn hold<'a>(&'a self, held: &'a HeldCall) -> Answer<'a, Approval> {
         let hold = Statement::new(
             format!(
                 "INSERT INTO approvals ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
@@ -337,7 +337,7 @@ impl Claim {
         let fits = "principal = $2 AND server = $3 AND tool = $4 AND arguments = $5 AND state = 'approved' \
                     AND expires_at > $1 AND (reuse <> 'session' OR session = $6)";
         let which = match &self.ticket {
-            Ticket::Standing => {
+            Ticket::Reusable => {
                 // One that is good for many uses before one that is used up by this one.
                 format!("id = (SELECT id FROM approvals WHERE {fits} ORDER BY reuse = 'once', id LIMIT 1)")
             }
@@ -365,7 +365,7 @@ impl Claim {
             Ticket::Id(id) => ("id", Value::from(id)),
             Ticket::Token(token) => ("token", Value::from(*token)),
             // A standing approval that does not fit is one that does not exist.
-            Ticket::Standing => ("id", Value::from("")),
+            Ticket::Reusable => ("id", Value::from("")),
         };
         Statement::new(format!("SELECT {COLUMNS} FROM approvals WHERE {column} = $1"), [value])
     }
@@ -395,7 +395,7 @@ impl Claim {
 
 fn read(mut row: Row) -> Result<Approval, StoreError> {
     Ok(Approval {
-        held: Held {
+        held: HeldCall {
             id: row.text()?,
             principal: row.text()?,
             session: row.optional_text()?,

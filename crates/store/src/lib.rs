@@ -45,7 +45,6 @@ mod credentials;
 mod digest;
 mod error;
 mod grants;
-mod nouns;
 mod operations;
 mod options;
 mod pins;
@@ -56,9 +55,10 @@ mod sql;
 mod sqlite;
 mod store;
 mod tokens;
+mod traits;
 
 pub use answer::Answer;
-pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
+pub use approvals::{Approval, ApprovalState, Claim, Claimed, Decision, HeldCall, Refusal, Reuse, Ticket, Verdict};
 pub use audit::{
     Actor, Appended, AuditEvent, AuditExport, AuditFilter, AuditRecord, Breach, Details, Fault, Group, Head, HeadKind,
     Prepared, Report, Restored, Target, Text,
@@ -69,7 +69,6 @@ pub use credentials::Credential;
 pub use digest::Digest;
 pub use error::StoreError;
 pub use grants::{AccessEntry, AccessSelector, EntryType, Permission, PermissionDecision, ServerPermission, Snapshot};
-pub use nouns::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};
 pub use operations::{Operation, OperationState};
 pub use options::{Boundary, Faults, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{MAX_PIN_VERSIONS, Observation, Observed, Pin, PinState, PinVersion, VersionState};
@@ -77,3 +76,4 @@ pub use pins::{MAX_PIN_VERSIONS, Observation, Observed, Pin, PinState, PinVersio
 pub use postgres::Dialer;
 pub use store::{Location, Store};
 pub use tokens::{NewToken, Token};
+pub use traits::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};

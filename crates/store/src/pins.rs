@@ -54,12 +54,12 @@ pub enum VersionState {
     /// It may be used whenever it is shown, also after another one.
     Accepted,
     /// It waits for a person.
-    Held,
+    HeldCall,
     /// A person has seen it and does not want it.
     Refused,
 }
 
-words!(VersionState { Accepted = "accepted", Held = "held", Refused = "refused" });
+words!(VersionState { Accepted = "accepted", HeldCall = "held", Refused = "refused" });
 
 /// One of the definitions of a tool that somebody decided on, or has to.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ impl Pins for Tables {
             before,
             observe,
             keep(VersionState::Accepted, PinState::Accepted, "accepted_at"),
-            keep(VersionState::Held, PinState::Quarantined, "NULL"),
+            keep(VersionState::HeldCall, PinState::Quarantined, "NULL"),
             trim(server, tool, "state <> 'accepted'", "seen_at"),
         ];
         Box::pin(async move {

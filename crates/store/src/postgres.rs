@@ -15,7 +15,7 @@ use std::sync::Arc;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 
 use crate::audit::evidence::{Evidence, Ledger};
-use crate::audit::tables::{self, Found};
+use crate::audit::tables::{self, ChainState};
 use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError};
@@ -128,7 +128,7 @@ async fn settle(client: &mut deadpool_postgres::Client, evidence: &Evidence, mod
         let found = transaction.query(&*statement.sql, &parameters(&statement)).await.map_err(translate)?;
         answers.push(rows(&found)?);
     }
-    let found = Found::read(answers)?;
+    let found = ChainState::read(answers)?;
     // A replica with a new directory joins the chain where it stands.
     let restored = tables::settle(&found, &newest, true, mode, evidence)?;
     let mut ledger = Ledger::open(evidence)?;

@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
-use crate::sight::{Progress, Seen};
+use crate::sight::{Progress, ServerReport};
 use crate::waiting::Waiting;
 use crate::{memory, screen, specs, storage};
 
@@ -83,7 +83,7 @@ impl Local {
     }
 
     /// What is known of each server.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<ServerReport> {
         self.kernel.described_servers().into_iter().filter_map(|server| serde_json::from_value(server).ok()).collect()
     }
 
@@ -101,7 +101,7 @@ impl Local {
     }
 
     /// Says how far they are where that takes a while.
-    async fn settle_for_those(&self, awaited: impl Fn(&Seen) -> bool) {
+    async fn settle_for_those(&self, awaited: impl Fn(&ServerReport) -> bool) {
         let mut progress = Progress::default();
         let began = Instant::now();
         // The servers' own start time-outs end the wait; this one is for the case that they do not.
@@ -109,7 +109,7 @@ impl Local {
             let mut seen = self.seen();
             seen.retain(&awaited);
             progress.lines(began.elapsed(), &seen).iter().for_each(screen::note);
-            if !seen.iter().any(Seen::is_starting) {
+            if !seen.iter().any(ServerReport::is_starting) {
                 return;
             }
             tokio::time::sleep(START_POLL_INTERVAL).await;

@@ -16,7 +16,7 @@ use serde_json::json;
 use switchboard_config::{Auth, Loaded, Settings};
 use switchboard_identity::{Oidc, ResourceMetadata, TokenAuthenticator, TokenCache, UpstreamCredentials, challenges};
 use switchboard_kernel::Kernel;
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_store::Store;
 use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Service};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +31,7 @@ use crate::screen::{note, out};
 use crate::signals::Signals;
 use crate::stdio::stream_options;
 use crate::storage::open_for_kernel;
-use crate::{known, memory, setup, specs, tokens, workshop};
+use crate::{known, memory, server_builder, setup, specs, tokens};
 use counted::Counted;
 use probes::Probes;
 use reload::Reload;
@@ -97,7 +97,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let credentials = UpstreamCredentials::start(store.clone(), &loaded, ended.clone()).await?;
     let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
     kernel_options.credentials = Some(credentials.clone());
-    kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
+    kernel_options.servers = server_builder::offers(&settings, &loaded.data_dir);
     kernel_options.tools.judge = specs::judge(&settings)?;
     let kernel = Kernel::new(kernel_options);
     let handler = Arc::new(Counted::new(kernel.clone()));
@@ -119,7 +119,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let memory = memory::start(&loaded)?;
     greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
-    let registered = workshop::kept(&loaded.data_dir);
+    let registered = server_builder::kept(&loaded.data_dir);
     let config = loaded.config.clone();
     let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
     kernel.restore(registered);
@@ -137,7 +137,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     if let (false, Some(auth)) = (options.no_auth, &settings.auth) {
         beside = Arc::new(ResourceMetadata::new(auth, &resource(auth, address), beside));
     }
-    let face = Arc::new(HttpFace::new(face_options, handler).with_fallback(beside));
+    let face = Arc::new(HttpEndpoint::new(face_options, handler).with_fallback(beside));
     let grace = settings.limits.shutdown_grace;
     let connections = settings.limits.connections.min(room);
     if connections < settings.limits.connections {

@@ -27,7 +27,7 @@ const START_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a kernel says of one of its servers.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct ServerReport {
     pub(crate) id: String,
     /// Where it is in its life, in one word.
     pub(crate) phase: String,
@@ -50,7 +50,7 @@ pub(crate) struct Seen {
     pub(crate) tools_lacking: Vec<(String, Vec<String>)>,
 }
 
-impl Seen {
+impl ServerReport {
     pub(crate) fn is_starting(&self) -> bool {
         self.phase == "starting"
     }
@@ -115,7 +115,7 @@ impl Sight {
     }
 
     /// What is known of each server when all have come up or failed. Says how far they are where that takes a while.
-    pub(crate) async fn settled(&self) -> Result<Vec<Seen>, Failure> {
+    pub(crate) async fn settled(&self) -> Result<Vec<ServerReport>, Failure> {
         if let At::Own(local) = &self.at {
             local.settle().await;
             return Ok(local.seen());
@@ -126,14 +126,14 @@ impl Sight {
         loop {
             let seen = self.seen().await?;
             progress.lines(began.elapsed(), &seen).iter().for_each(screen::note);
-            if !seen.iter().any(Seen::is_starting) || began.elapsed() > patience {
+            if !seen.iter().any(ServerReport::is_starting) || began.elapsed() > patience {
                 return Ok(seen);
             }
             tokio::time::sleep(START_POLL_INTERVAL).await;
         }
     }
 
-    async fn seen(&self) -> Result<Vec<Seen>, Failure> {
+    async fn seen(&self) -> Result<Vec<ServerReport>, Failure> {
         match &self.at {
             At::Own(local) => Ok(local.seen()),
             At::Running { control, .. } => {
@@ -178,11 +178,11 @@ impl At {
 
 #[derive(Deserialize)]
 struct Described {
-    servers: Vec<Seen>,
+    servers: Vec<ServerReport>,
 }
 
 /// The server that a tool's name in the list belongs to.
-pub(crate) fn owner_of<'s>(loaded: &Loaded, seen: &'s [Seen], tool: &str) -> Option<&'s str> {
+pub(crate) fn owner_of<'s>(loaded: &Loaded, seen: &'s [ServerReport], tool: &str) -> Option<&'s str> {
     // A single server is shown as it is, without a prefix, whatever is built in.
     let alone = || {
         let mut others = seen.iter().filter(|server| seen.len() == 1 || server.id != memory::ID);

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{attach, known, memory, setup, specs, storage, workshop};
+use crate::{attach, known, memory, server_builder, setup, specs, storage};
 
 /// How long answers that are ready may take to reach the client at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -81,14 +81,14 @@ impl Hosted {
         let credentials = UpstreamCredentials::start(store.clone(), &loaded, following.clone()).await?;
         let mut kernel_options = specs::kernel_options(&loaded, Some(store.clone()))?;
         kernel_options.credentials = Some(credentials.clone());
-        kernel_options.servers = workshop::offers(&settings, &loaded.data_dir);
+        kernel_options.servers = server_builder::offers(&settings, &loaded.data_dir);
         kernel_options.tools.judge = specs::judge(&settings)?;
         let kernel = Kernel::new(kernel_options);
         let options = stream_options(&settings);
         let control = Control::open(kernel.clone(), &loaded.data_dir);
         let memory = memory::start(&loaded)?;
         let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
-        let registered = workshop::kept(&loaded.data_dir);
+        let registered = server_builder::kept(&loaded.data_dir);
         let config = loaded.config.clone();
         let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
         kernel.restore(registered);

@@ -8,7 +8,7 @@ use switchboard_kernel::OWNER;
 use switchboard_store::{Store, Token};
 
 use crate::failure::Failure;
-use crate::ledger;
+use crate::identity_audit;
 
 /// Makes a token, puts it on the audit log, and gives it out for the only time.
 pub(crate) async fn issue(
@@ -23,7 +23,7 @@ pub(crate) async fn issue(
         ("scopes", scope_words(&token).into()),
         ("expires_at", token.expires_at.map(|end| end.to_string()).into()),
     ];
-    if let Err(failure) = ledger::write(store, ledger::TOKEN_ISSUED, None, &details).await {
+    if let Err(failure) = identity_audit::write(store, identity_audit::TOKEN_ISSUED, None, &details).await {
         // Nobody has seen it yet: a token that nobody can find on the log shall not be good.
         store.tokens().revoke(&token.name, now).await?;
         return Err(failure);
@@ -81,7 +81,7 @@ mod tests {
         let records = store.audit().tail(10).await.unwrap();
         let [record] = records.as_slice() else { panic!("one event: {records:?}") };
         let event: serde_json::Value = serde_json::from_str(&record.event).unwrap();
-        assert_eq!(event["event_type"], ledger::TOKEN_ISSUED);
+        assert_eq!(event["event_type"], identity_audit::TOKEN_ISSUED);
         assert_eq!(event["actor"]["type"], "operator");
         assert_eq!(event["details"]["agent_id"], "ann");
         assert_eq!(event["details"]["scopes"][0], "server:git");

@@ -10,7 +10,7 @@ mod connection;
 mod head_clock;
 mod identity;
 mod patient;
-mod woken;
+mod poll_on_wake;
 
 use std::future::Future;
 use std::net::SocketAddr;

@@ -73,7 +73,7 @@ impl Outlook {
             }
             // What is no object has no members that a server could read.
             Err(_) if arguments.kind() != Kind::Object => return None,
-            Err(_) => Found::new(TWICE),
+            Err(_) => ActingValue::new(TWICE),
         };
         let message = match found.what == TWICE {
             true => found.what,
@@ -85,12 +85,12 @@ impl Outlook {
 }
 
 /// What acts, on its way out.
-struct Found {
+struct ActingValue {
     what: String,
     pointer: String,
 }
 
-impl Found {
+impl ActingValue {
     fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), pointer: String::new() }
     }
@@ -107,24 +107,24 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+    fn at(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
         let kind = value.kind();
         if kind == Kind::Bool && value.as_str() == "true" && !self.outlook.looks && place::takes_away(key) {
-            return Some(Found::new("it asks for something to be thrown away"));
+            return Some(ActingValue::new("it asks for something to be thrown away"));
         }
         if kind == Kind::String && value.as_str().len() > 2 && place::loads_code(key) {
-            return Some(Found::new(format!("`{key}` makes programs load code")));
+            return Some(ActingValue::new(format!("`{key}` makes programs load code")));
         }
         if matches!(kind, Kind::Number | Kind::Bool | Kind::Null) {
             return None;
         }
         if depth > MAX_DEPTH || self.left == 0 {
-            return Some(Found::new("more than is looked at"));
+            return Some(ActingValue::new("more than is looked at"));
         }
         self.left -= 1;
         match kind {
             Kind::Object => {
-                let Ok(object) = Object::open(value) else { return Some(Found::new(TWICE)) };
+                let Ok(object) = Object::open(value) else { return Some(ActingValue::new(TWICE)) };
                 object.iter().find_map(|(key, member)| Some(self.at(&member, &key, depth + 1)?.under(&key)))
             }
             Kind::Array => self.list(value, key, depth),
@@ -132,14 +132,14 @@ impl Look<'_> {
         }
     }
 
-    fn list(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+    fn list(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
         let elements = value.elements().unwrap_or_default();
         // Of a list of words the first is the program: one plain word.
         let is_word = |element: &Raw| element.kind() == Kind::String && may_be_program(element.as_str());
         if (2..=MAX_WORDS).contains(&elements.len()) && elements.first().is_some_and(is_word) && self.is_open(key) {
             let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
             if let Some(what) = words.and_then(|words| command::of_words(&words)) {
-                return Some(Found::new(what));
+                return Some(ActingValue::new(what));
             }
         }
         elements
@@ -148,7 +148,7 @@ impl Look<'_> {
             .find_map(|(at, element)| Some(self.at(element, key, depth + 1)?.under(&at.to_string())))
     }
 
-    fn text(&mut self, value: &Raw, key: &str, depth: usize) -> Option<Found> {
+    fn text(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
         let raw = value.as_str();
         let bytes = raw.as_bytes();
         // Servers that expect an object read one that stands in a string.
@@ -156,22 +156,22 @@ impl Look<'_> {
             && let Some(inner) = key_role::in_string(value)
             && let Some(found) = self.at(&inner, key, depth + 1)
         {
-            return Some(Found { pointer: String::new(), ..found });
+            return Some(ActingValue { pointer: String::new(), ..found });
         }
         // One word is a name, a number, an address: it may lead to a file, or choose what is done.
         if !self.outlook.looks && bytes.contains(&b'@') && place::forwards(key) {
-            return Some(Found::new("it has copies of something sent to an address"));
+            return Some(ActingValue::new("it has copies of something sent to an address"));
         }
         if !bytes.iter().any(|byte| matches!(byte, b' ' | b'\\' | b'$' | b';' | b'|' | b'`' | b'(')) {
             if bytes.contains(&b'/') {
                 let word = raw.trim_matches('"');
-                return place::leads_to(word, key, self.outlook.looks).map(Found::new);
+                return place::leads_to(word, key, self.outlook.looks).map(ActingValue::new);
             }
             let word = raw.trim_matches('"');
             return self
                 .chosen(word, key)
                 .or_else(|| statement::of_word(word).filter(|_| self.is_open(key)))
-                .map(Found::new);
+                .map(ActingValue::new);
         }
         if !self.is_open(key) {
             return None;
@@ -181,7 +181,7 @@ impl Look<'_> {
         let what = command::within(text, place::of(key) == Place::Name)
             .or_else(|| statement::within(text))
             .or_else(|| command::in_code(text));
-        what.or_else(|| place::leads_to(text, key, self.outlook.looks)).map(Found::new)
+        what.or_else(|| place::leads_to(text, key, self.outlook.looks)).map(ActingValue::new)
     }
 
     /// Whether what stands under a key is looked at: no text, nothing that is judged already.

@@ -111,7 +111,7 @@ const CLAIMS: [&str; 8] = [
 /// pinned. Empty where they mean the same to the letter.
 #[must_use]
 pub fn changes(accepted: &Raw, shown: &Raw) -> Vec<Change> {
-    let mut found = Found::default();
+    let mut found = ChangeList::default();
     let read = |raw: &Raw| -> Option<Value> {
         // Of a member that stands twice readers read one or the other.
         screen::refuse_duplicates(raw).ok()?;
@@ -137,7 +137,7 @@ pub fn is_disarmed(changes: &[Change]) -> bool {
     changes.iter().any(|change| change.kind == ChangeKind::Disarmed)
 }
 
-fn compare(old: &Map<String, Value>, new: &Map<String, Value>, found: &mut Found) {
+fn compare(old: &Map<String, Value>, new: &Map<String, Value>, found: &mut ChangeList) {
     let name = old.get("name").and_then(Value::as_str).unwrap_or_default();
     let title = old.get("title").and_then(Value::as_str).unwrap_or(name);
     for key in keys(old, new) {
@@ -164,7 +164,7 @@ fn keys<'a>(old: &'a Map<String, Value>, new: &'a Map<String, Value>) -> impl It
 }
 
 /// What a tool gives lets nothing in. Only new words count, since a model may read them.
-fn output(place: &str, before: Option<&Value>, after: Option<&Value>, found: &mut Found) {
+fn output(place: &str, before: Option<&Value>, after: Option<&Value>, found: &mut ChangeList) {
     if before == after {
         return;
     }
@@ -176,7 +176,7 @@ fn output(place: &str, before: Option<&Value>, after: Option<&Value>, found: &mu
 
 /// Hints: what is not said is what the specification assumes. One that is said for the first time may only make a tool
 /// look more dangerous.
-fn annotations(names: &[&str], before: Option<&Value>, after: Option<&Value>, found: &mut Found) {
+fn annotations(names: &[&str], before: Option<&Value>, after: Option<&Value>, found: &mut ChangeList) {
     let none = Map::new();
     let object = |value: Option<&'_ Value>| value.and_then(Value::as_object).cloned();
     if [before, after].into_iter().flatten().any(|value| !value.is_object()) {
@@ -211,7 +211,7 @@ fn annotations(names: &[&str], before: Option<&Value>, after: Option<&Value>, fo
 }
 
 /// The arguments of a prompt, by name.
-fn arguments(before: Option<&Value>, after: Option<&Value>, found: &mut Found) {
+fn arguments(before: Option<&Value>, after: Option<&Value>, found: &mut ChangeList) {
     let named = |list: Option<&Value>| -> Option<Vec<(String, Map<String, Value>)>> {
         let list = list.map_or(Some(&[][..]), |list| list.as_array().map(Vec::as_slice))?;
         list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.as_object()?.clone()))).collect()
@@ -247,9 +247,9 @@ fn arguments(before: Option<&Value>, after: Option<&Value>, found: &mut Found) {
 
 /// What was found so far.
 #[derive(Debug, Default)]
-struct Found(Vec<Change>);
+struct ChangeList(Vec<Change>);
 
-impl Found {
+impl ChangeList {
     fn add(&mut self, place: &str, kind: ChangeKind, before: Option<String>, after: Option<String>) {
         self.0.push(Change { place: place.to_owned(), kind, before, after });
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Strategy as By;
-use super::{Catalog, EXACT_SCAN, Found, Reason, Search};
+use super::{Catalog, EXACT_SCAN, Reason, Search, SearchResult};
 use crate::tool::Tool;
 
 fn tool(id: &str, description: &str, schema: &str) -> Tool {
@@ -32,7 +32,7 @@ fn house() -> Catalog {
     catalog
 }
 
-fn ids(found: &Found) -> Vec<&str> {
+fn ids(found: &SearchResult) -> Vec<&str> {
     found.hits.iter().map(|hit| &*hit.id).collect()
 }
 

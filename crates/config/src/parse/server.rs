@@ -18,7 +18,7 @@ use crate::pins::PinMode;
 use crate::places::{beside, with_home};
 use crate::policy;
 use crate::secret::{Secret, names_secret};
-use crate::server::{Endpoint, HttpEndpoint, StdioEndpoint};
+use crate::server::{Endpoint, RemoteEndpoint, StdioEndpoint};
 use crate::source::Source;
 use crate::table::{Keys, Pairs};
 use crate::{DefaultPolicy, TrustLevel};
@@ -103,7 +103,7 @@ pub(crate) const TRANSPORT_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-type Found = (ServerEntry, Result<Endpoint, ConfigError>);
+type ParsedServer = (ServerEntry, Result<Endpoint, ConfigError>);
 
 /// Reads a block. `Err` is for a block that has no usable id; other faults are the endpoint's.
 pub(super) fn read(
@@ -112,7 +112,7 @@ pub(super) fn read(
     place: Span,
     environment: &Environment,
     warnings: &mut Vec<String>,
-) -> Result<Found, ConfigError> {
+) -> Result<ParsedServer, ConfigError> {
     let anonymous = Keys { source, table, server: None, place: "", known: SERVER };
     let id = anonymous.text("id")?.ok_or_else(|| anonymous.error(place.clone(), ErrorKind::MissingId))?.value;
     if let Some(reason) = ids::refusal(id) {
@@ -331,7 +331,7 @@ fn stdio(keys: &Keys<'_>, environment: &Environment) -> Result<StdioEndpoint, Co
     Ok(StdioEndpoint { program: with_home(&command, environment), args, cwd, env, pass_env })
 }
 
-fn http(keys: &Keys<'_>, environment: &Environment, legacy_sse: bool) -> Result<HttpEndpoint, ConfigError> {
+fn http(keys: &Keys<'_>, environment: &Environment, legacy_sse: bool) -> Result<RemoteEndpoint, ConfigError> {
     let text = grown_text(keys, "url", environment)?.unwrap_or_default();
     let help = "write an address such as \"https://host.example/mcp\"";
     // The expanded address may hold a key, so no message repeats it.
@@ -389,7 +389,7 @@ fn http(keys: &Keys<'_>, environment: &Environment, legacy_sse: bool) -> Result<
             return Err(keys.bad_value("oauth", "has no effect on a server that speaks HTTP+SSE", "use `token`"));
         }
     }
-    Ok(HttpEndpoint { legacy_sse, url: url.into(), headers, token: token.map(Secret::new), oauth })
+    Ok(RemoteEndpoint { legacy_sse, url: url.into(), headers, token: token.map(Secret::new), oauth })
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use switchboard_config::{
-    ApprovalPolicy, Changes, Config, DefaultPolicy, Endpoint, Environment, Era, HttpEndpoint, RestartMode, Secret,
+    ApprovalPolicy, Changes, Config, DefaultPolicy, Endpoint, Environment, Era, RemoteEndpoint, RestartMode, Secret,
     Sharing, StdioEndpoint, Transport, TrustLevel, changes, fingerprint, init_text,
 };
 
@@ -21,7 +21,7 @@ fn stdio<'a>(config: &'a Config, id: &str) -> &'a StdioEndpoint {
     }
 }
 
-fn http<'a>(config: &'a Config, id: &str) -> &'a HttpEndpoint {
+fn http<'a>(config: &'a Config, id: &str) -> &'a RemoteEndpoint {
     match config.server(id).unwrap().endpoint() {
         Ok(Endpoint::Http(endpoint)) => endpoint,
         other => panic!("{other:?}"),

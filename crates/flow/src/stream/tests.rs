@@ -77,7 +77,7 @@ fn what_was_let_go_is_said_to_be_lost() {
     (0..4).for_each(|index| drop(stream.take(piece(index))));
     assert_eq!(stream.dropped(), 2);
     let found = stream.find(&[0, 3, 9]);
-    assert_eq!(found, [Found::Lost(0), Found::Piece(piece(3))], "what has not come is not lost");
+    assert_eq!(found, [MissedPiece::Lost(0), MissedPiece::Piece(piece(3))], "what has not come is not lost");
     assert_eq!(stream.read_from(1), [1], "2 and 3 are here");
     assert_eq!(sent(&mut stream, Instant::now()), [2, 3]);
 }

@@ -16,11 +16,11 @@ use super::ClientState;
 use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
 use crate::forward::send_level;
 use crate::kernel::Kernel;
-use crate::relay::{Asked, LogWish, Relay, of_server};
+use crate::relay::{AskedClient, LogFilter, Relay, of_server};
 use crate::server::{Server, next_pause};
 
 /// One such connection, which may be lost and made again.
-pub(super) struct Link {
+pub(super) struct SessionConnection {
     /// The server as it was configured when the link was made: a changed one gets a new link.
     server: Arc<Server>,
     connected: ArcSwapOption<Connected>,
@@ -35,7 +35,7 @@ struct Failures {
     last: Option<(Instant, String)>,
 }
 
-impl Link {
+impl SessionConnection {
     pub(super) const fn server(&self) -> &Arc<Server> {
         &self.server
     }
@@ -71,7 +71,7 @@ impl ClientState {
             match links.get(server.id()).filter(|link| Arc::ptr_eq(&link.server, server)) {
                 Some(link) => link.clone(),
                 None => {
-                    let link = Link::new(server.clone());
+                    let link = SessionConnection::new(server.clone());
                     links.insert(server.id().clone(), link.clone());
                     link
                 }
@@ -92,7 +92,7 @@ impl ClientState {
     async fn make_link(
         self: &Arc<Self>,
         kernel: &Kernel,
-        link: &Link,
+        link: &SessionConnection,
         session: Weak<Session>,
         caller: &Caller,
     ) -> Result<Arc<Connected>, Fault> {
@@ -199,7 +199,7 @@ impl FromLink {
             kernel: self.kernel.clone(),
             server: self.server.clone(),
             client: client.clone(),
-            logs: LogWish::Session,
+            logs: LogFilter::Session,
             live: None,
             id: None,
             questions: CallQuestions::default(),
@@ -223,7 +223,7 @@ impl Handler for FromLink {
             match self.client() {
                 Some(session) => {
                     let caller = session.caller();
-                    let client = Asked { remote: session.remote(), caller: &caller };
+                    let client = AskedClient { remote: session.remote(), caller: &caller };
                     self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
                 }
                 None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client cannot be asked now")).into(),

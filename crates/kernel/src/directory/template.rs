@@ -19,7 +19,7 @@ pub(crate) fn matches(template: &str, uri: &str) -> bool {
         None => template == uri,
         // A template that begins with a variable would claim every URI there is.
         Some(&"") => false,
-        Some(_) => spans(&parts, uri, Way { greedy: false, loose: false }).is_some(),
+        Some(_) => spans(&parts, uri, Expansion { greedy: false, loose: false }).is_some(),
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn makes(template: &str, uri: &str) -> bool {
         return false;
     }
     [false, true].into_iter().any(|greedy| {
-        let Some(spans) = spans(&parts, uri, Way { greedy, loose: false }) else { return false };
+        let Some(spans) = spans(&parts, uri, Expansion { greedy, loose: false }) else { return false };
         let values = spans.into_iter().filter_map(|span| uri.get(span));
         parts.expressions.iter().zip(values).all(|(expression, value)| may_be(expression, value))
     })
@@ -116,7 +116,7 @@ pub(super) fn readings(template: &str, uri: &str) -> Vec<Variables> {
     let mut found: Vec<Variables> = Vec::new();
     for text in texts {
         for (greedy, loose) in ways {
-            let Some(spans) = spans(&parts, text, Way { greedy, loose }) else { continue };
+            let Some(spans) = spans(&parts, text, Expansion { greedy, loose }) else { continue };
             let values = spans.into_iter().filter_map(|span| text.get(span));
             let values: Vec<(&str, &str)> = parts.expressions.iter().copied().zip(values).collect();
             found.extend(named(&values));
@@ -219,7 +219,7 @@ fn parts(template: &str) -> Option<Parts<'_>> {
 
 /// How an address is compared with a template.
 #[derive(Clone, Copy)]
-struct Way {
+struct Expansion {
     /// Whether each variable takes as much as it can, as the expressions of most servers do.
     greedy: bool,
     /// Whether the case of letters does not count, and a dot of the template stands for any letter, as in the regular
@@ -228,7 +228,7 @@ struct Way {
 }
 
 /// Where the expressions stand between the literal parts, the first of which begins the URI.
-fn spans(parts: &Parts<'_>, uri: &str, way: Way) -> Option<Vec<Range<usize>>> {
+fn spans(parts: &Parts<'_>, uri: &str, way: Expansion) -> Option<Vec<Range<usize>>> {
     let text = uri.as_bytes();
     let stands = |literal: &str, at: usize| {
         let piece = at.checked_add(literal.len()).and_then(|end| text.get(at..end));

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use serde_json::Value;
-use switchboard_catalog::{Catalog, Found, RESCORED, Search, Tool, schema_text};
+use switchboard_catalog::{Catalog, RESCORED, Search, SearchResult, Tool, schema_text};
 use switchboard_wire::Raw;
 
-use super::Seen;
+use super::VisibleTools;
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
@@ -21,11 +21,11 @@ const MAX_TITLE_CHARS: usize = 100;
 /// The catalog and the view it is of.
 #[derive(Default)]
 pub(super) struct Index {
-    held: RwLock<Held>,
+    held: RwLock<IndexedCatalog>,
 }
 
 #[derive(Default)]
-struct Held {
+struct IndexedCatalog {
     generation: u64,
     catalog: Catalog,
 }
@@ -45,7 +45,7 @@ impl Index {
         }
     }
 
-    pub(super) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> Found {
+    pub(super) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> SearchResult {
         self.held.read().catalog.search(search, visible)
     }
 
@@ -74,10 +74,10 @@ impl Kernel {
     pub(super) fn find(
         &self,
         view: &View,
-        seen: &Seen,
+        seen: &VisibleTools,
         search: &Search,
         fits: &dyn Fn(&str) -> bool,
-    ) -> impl Future<Output = Found> + Send + use<> {
+    ) -> impl Future<Output = SearchResult> + Send + use<> {
         let judge = self.options().tools.judge.clone().filter(|_| search.strategy.is_by_meaning());
         let wide = if judge.is_some() { search.top.max(RESCORED) } else { search.top };
         let mut found = self.discovery().index.search(&search.clone().top(wide), fits);

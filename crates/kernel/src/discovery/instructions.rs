@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::initialize::instructions::bounded;
 use crate::kernel::View;
-use crate::welcome::instructions::bounded;
 
 /// Servers whose instructions go with one answer: those of others go with the next.
 const MAX_SERVERS: usize = 3;

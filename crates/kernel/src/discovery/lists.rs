@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::Extension;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::clients::Bearing;
-use super::{ClientSession, Seen, Shown, describe};
+use super::{ClientSession, Shown, VisibleTools, describe};
 use crate::directory::{ListKind, app};
 use crate::kernel::{Kernel, View};
 use crate::profiles::rights_key;
@@ -99,7 +99,7 @@ impl Kernel {
     }
 
     /// The tools of servers that are part of the kernel, but for those that are pinned.
-    fn unpinned_built_in(&self, context: &Context, view: &View, seen: &Seen) -> HashSet<String> {
+    fn unpinned_built_in(&self, context: &Context, view: &View, seen: &VisibleTools) -> HashSet<String> {
         let pinned: HashSet<String> =
             self.discovery().with_client(&context.session, self.budget_of(context), |client| {
                 client.loaded.pinned().map(str::to_owned).collect()
@@ -155,7 +155,7 @@ impl Kernel {
     }
 
     pub(super) fn speaks_discovery(&self, context: &Context) -> bool {
-        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        let agreed = crate::initialize::agreed_with(&context.caller.capabilities);
         agreed.is_some_and(|agreed| agreed.has(Extension::ToolDiscovery))
     }
 
@@ -174,13 +174,13 @@ impl Kernel {
         self.bearing(context).budget(self.options().tools.budget)
     }
 
-    fn level_of(&self, context: &Context, view: &View, seen: &Seen) -> Level {
+    fn level_of(&self, context: &Context, view: &View, seen: &VisibleTools) -> Level {
         let budget = self.options().tools.budget;
         self.bearing(context).level(budget, seen.order.len(), seen.tokens, stands_alone(view))
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.
-    pub(crate) fn seen(&self, session: &Client, list: &Raw) -> Arc<Seen> {
+    pub(crate) fn seen(&self, session: &Client, list: &Raw) -> Arc<VisibleTools> {
         let options = &self.options().tools;
         let key = rights_key(session);
         let known = self.discovery().kept(&key, |kept| kept.seen.clone());
@@ -203,7 +203,7 @@ impl Kernel {
             order.push(name.clone());
             tools.insert(name, item);
         }
-        let seen = Arc::new(Seen { list: list.clone(), tools, order, for_pages, tokens });
+        let seen = Arc::new(VisibleTools { list: list.clone(), tools, order, for_pages, tokens });
         let of_profile = self.with_profile(session, |profile| profile.pinned.clone()).flatten().unwrap_or_default();
         let pinned: Vec<(String, usize)> = options
             .pinned_of(&session.principal)
@@ -228,7 +228,7 @@ impl Kernel {
     }
 
     /// Pinned and loaded tools of a client, and those that were listed before there were more, as far as it may see them.
-    fn held_tools(&self, context: &Context, seen: &Seen) -> Vec<Raw> {
+    fn held_tools(&self, context: &Context, seen: &VisibleTools) -> Vec<Raw> {
         let names = |client: &mut ClientSession| -> Vec<String> {
             let pinned: Vec<String> = client.loaded.pinned().map(str::to_owned).collect();
             let others: HashSet<&str> =
@@ -244,7 +244,7 @@ impl Kernel {
     }
 
     /// Tells a client that its list has changed, where what is loaded stands in it.
-    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &Seen) {
+    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &VisibleTools) {
         let session = &context.session;
         if self.level_of(context, &self.view(), seen) != Level::Hybrid {
             return;

@@ -15,7 +15,7 @@ use switchboard_protocol::mgp::{Risk, method};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::results::{FoundTool, as_tool_result, fitting};
-use super::{Seen, instructions};
+use super::{VisibleTools, instructions};
 use crate::directory::ListKind;
 use crate::gate::audit;
 use crate::kernel::{Kernel, View};
@@ -401,7 +401,7 @@ impl Kernel {
     }
 
     /// What a client may see, with the index up to date.
-    async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<Seen>, Fault> {
+    async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<VisibleTools>, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.index_up_to_date(view).await;
         Ok(self.seen(&context.session, &list))
@@ -452,7 +452,7 @@ impl Kernel {
         }
         let tables = self.tables().await?;
         let usable = held.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
-        let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| crate::welcome::held_of(server)).collect();
+        let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| crate::initialize::held_of(server)).collect();
         if !told.is_empty() {
             answer["held_back"] = Value::Array(told);
         }
@@ -505,7 +505,7 @@ impl Kernel {
     }
 
     /// Loads tools in a session, and tells it.
-    fn load(&self, context: &Context, seen: &Seen, names: &[String]) {
+    fn load(&self, context: &Context, seen: &VisibleTools, names: &[String]) {
         let budget = self.budget_of(context);
         let changed = self.discovery().with(&context.session, budget, |kept| {
             let mut changed = false;

@@ -7,7 +7,7 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_wire::Raw;
 
-use super::Seen;
+use super::VisibleTools;
 use crate::kernel::View;
 
 /// Members of a definition that are for programs, or said again elsewhere in a result.
@@ -31,7 +31,7 @@ pub(super) struct FoundTool {
 
 impl FoundTool {
     /// What is known of a tool that was found; `None` for one that may not be seen.
-    pub(super) fn of(view: &View, seen: &Seen, hit: &Hit) -> Option<Self> {
+    pub(super) fn of(view: &View, seen: &VisibleTools, hit: &Hit) -> Option<Self> {
         let raw = seen.tools.get(&*hit.id)?;
         let mut definition: Map<String, Value> = raw.view().ok()?;
         let security = definition.get("_meta").and_then(|meta| meta.get(EXTENSION_ID)?.get("security").cloned());

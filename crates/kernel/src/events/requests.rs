@@ -65,7 +65,8 @@ impl Kernel {
     /// Answers `mgp/events/subscribe`.
     pub(crate) async fn subscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         // What is sent unasked is only for who agreed on it (MGP 2.4).
-        if !crate::welcome::agreed_with(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events)) {
+        if !crate::initialize::agreed_with(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events))
+        {
             let text = "events of MGP are for clients that declare its extension `events` or `bidirectional`";
             return Err(Fault::new(FaultKind::MethodNotFound, text));
         }

@@ -20,7 +20,7 @@ use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
 use crate::kernel::Kernel;
-use crate::server::{Hub, Server};
+use crate::server::{Server, SharedConnection};
 
 /// How long a server may take to agree.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,13 +32,13 @@ const MAX_PATTERNS: usize = 1_024;
 
 /// What is asked for at servers: by server and pattern.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct UpstreamSubscriptions {
     all: Mutex<HashMap<(Arc<str>, String), At>>,
     /// What each server may still tell.
     left: Mutex<HashMap<Arc<str>, (Instant, f64)>>,
 }
 
-impl Asked {
+impl UpstreamSubscriptions {
     /// Whether a server may tell one more event now. One that tells too many must not drown what others tell.
     fn may_tell(&self, server: &Arc<str>) -> bool {
         let mut left = self.left.lock();
@@ -78,7 +78,7 @@ impl Words {
         server.hub_now().and_then(|hub| Self::on(&hub))
     }
 
-    fn on(hub: &Hub) -> Option<Self> {
+    fn on(hub: &SharedConnection) -> Option<Self> {
         if hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Events)) {
             return Some(Self::Mgp);
         }
@@ -197,7 +197,7 @@ impl Kernel {
     }
 
     /// A server has come, or come back: it is asked for everything that is wanted of it.
-    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, hub: &Hub) {
+    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, hub: &SharedConnection) {
         self.events().upstream.forget(|id| self.server(id).is_some());
         let patterns: Vec<String> = {
             let mut all = self.events().upstream.all.lock();
@@ -324,7 +324,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_floods_drowns_nobody() {
-        let (asked, loud, quiet) = (Asked::default(), Arc::from("loud"), Arc::from("quiet"));
+        let (asked, loud, quiet) = (UpstreamSubscriptions::default(), Arc::from("loud"), Arc::from("quiet"));
         let told = (0..10_000).filter(|_| asked.may_tell(&loud)).count();
         assert_eq!(told, 2_000);
         assert!(asked.may_tell(&quiet));

@@ -25,7 +25,7 @@ use super::scopes::{Presented, Wanted};
 use super::{Attempt, audit};
 use crate::directory::Route;
 use crate::kernel::{Kernel, object_of, text_of};
-use crate::office::Office;
+use crate::operator_actions::OperatorActions;
 use crate::server::Server;
 
 /// How an answer is wanted.
@@ -222,7 +222,7 @@ impl Kernel {
     }
 
     async fn grant_access(&self, context: &Context, params: &AccessGrantParams) -> Result<Raw, Fault> {
-        let office = self.office(context, "grant access")?;
+        let operator_actions = self.operator_actions(context, "grant access")?;
         let tool = params.tool()?.map(ToOwned::to_owned);
         self.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
         let expires_at = params.expires_at.as_deref().map(str::parse).transpose();
@@ -233,7 +233,8 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, "`expires_at` is over already"));
         }
         // As with `switchboard grant`: what is allowed ends by itself unless somebody says when, what is denied does not.
-        let usual = (params.permission == Permission::Allow).then(|| jiff::Timestamp::now() + Office::USUAL_GRANT);
+        let usual =
+            (params.permission == Permission::Allow).then(|| jiff::Timestamp::now() + OperatorActions::USUAL_GRANT);
         let expires_at = expires_at.or(usual);
         let entry = switchboard_store::AccessEntry {
             principal: params.agent_id.clone(),
@@ -246,14 +247,14 @@ impl Kernel {
             justification: params.justification.clone(),
             scopes: limits_of(params)?,
         };
-        let entry = office.grant_access(entry).await.map_err(unwritten)?;
+        let entry = operator_actions.grant_access(entry).await.map_err(unwritten)?;
         self.look_again().await?;
         let id = [&entry.principal, &entry.server, entry.tool.as_deref().unwrap_or("*"), entry.permission.as_str()];
         written(&params.granted(Raw::string(&id.join("/"))))
     }
 
     async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
-        let office = self.office(context, "revoke access")?;
+        let operator_actions = self.operator_actions(context, "revoke access")?;
         let tool = params.tool()?.map(ToOwned::to_owned);
         let whole = params.entry_type == EntryType::ServerGrant;
         let selector = AccessSelector {
@@ -271,7 +272,7 @@ impl Kernel {
         };
         let mut revoked = 0;
         for selector in [Some(selector), whole.then_some(beneath)].into_iter().flatten() {
-            revoked += office.revoke_access(&selector).await.map_err(unwritten)?.len();
+            revoked += operator_actions.revoke_access(&selector).await.map_err(unwritten)?.len();
         }
         self.look_again().await?;
         written(&params.revoked(u64::try_from(revoked).unwrap_or(u64::MAX)))
@@ -376,13 +377,13 @@ impl Kernel {
     }
 
     /// The desk of somebody who may decide for others.
-    fn office(&self, context: &Context, what: &str) -> Result<Office, Fault> {
+    fn operator_actions(&self, context: &Context, what: &str) -> Result<OperatorActions, Fault> {
         if !context.session.identity.admin {
             return Err(not_admin(what));
         }
         let store = self.gate().store().cloned();
         let store = store.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "this kernel keeps no grants"))?;
-        Ok(Office::new(store, audit::principal(&context.session)))
+        Ok(OperatorActions::new(store, audit::principal(&context.session)))
     }
 
     /// Takes over what was just decided.

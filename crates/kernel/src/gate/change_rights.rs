@@ -11,7 +11,7 @@ use switchboard_wire::Raw;
 
 use super::admin::not_admin;
 use crate::kernel::Kernel;
-use crate::registry::approval::{Agreed, Wish, how_to_go_on};
+use crate::registry::approval::{Agreed, ApprovalRequest, how_to_go_on};
 
 impl Kernel {
     /// Makes sure that a person agreed to a change of rights; what only asks needs nobody.
@@ -32,7 +32,7 @@ impl Kernel {
         }
         let tool = method::tool_of(asked).unwrap_or_default();
         let said: Value = arguments.view().unwrap_or_default();
-        let wish = Wish {
+        let wish = ApprovalRequest {
             tool: &tool,
             exact: arguments,
             shown: json!({"tool": tool, "arguments": said}),

@@ -6,9 +6,9 @@
 //! client says its user agreed means nothing without the token it was given for that.
 
 mod callback;
-mod desk;
 mod elicitation;
 mod notice;
+mod pending;
 mod question;
 mod recheck;
 mod token;
@@ -34,8 +34,8 @@ use super::audit::{self, event, result};
 use super::refused::refused;
 use super::{Attempt, Judged, Sent, Subject, ToolPolicy};
 use crate::kernel::Kernel;
-pub(crate) use desk::Desk;
 use elicitation::{ask_by_elicitation, read_elicitation};
+pub(crate) use pending::PendingConfirmations;
 use question::{Question, message};
 pub(crate) use watcher::ApprovalWatcher;
 
@@ -69,14 +69,14 @@ enum Answered {
 
 /// How a client's user can be asked while the call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum AskingMeans {
     Callback,
     Elicitation,
 }
 
-impl Way {
+impl AskingMeans {
     fn of(context: &Context) -> Option<Self> {
-        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        let agreed = crate::initialize::agreed_with(&context.caller.capabilities);
         if agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks)) {
             return Some(Self::Callback);
         }
@@ -92,7 +92,7 @@ impl Way {
 }
 
 /// What came of asking a client's user.
-enum Asked {
+enum AskOutcome {
     Answered(Answered),
     /// He was asked, and said nothing in time.
     Silent,
@@ -105,7 +105,7 @@ enum Waited {
     /// Somebody decided.
     Decided(Box<Approval>),
     /// Nobody did; the client's user was asked in this way and said nothing.
-    TimedOut(Option<Way>),
+    TimedOut(Option<AskingMeans>),
     /// Nobody did, and the caller may not make the call any more: its answer.
     Refused(Reply),
 }
@@ -157,7 +157,7 @@ impl Kernel {
         if let Some(confirmed) = self.come_back(&question).await? {
             return Ok(confirmed);
         }
-        if let Claimed::Granted(approval) = question.claim(self, Ticket::Standing).await? {
+        if let Claimed::Granted(approval) = question.claim(self, Ticket::Reusable).await? {
             self.tell_of(&question, event::APPROVED, approval.decided_by.as_deref(), &approval.held.id).await;
             return Ok(Confirmed::Go(approval.held.id, None));
         }
@@ -252,7 +252,7 @@ impl Kernel {
     async fn wait_for_answer(&self, question: &Question<'_>) -> Result<Waited, Fault> {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.gate().options().approval_wait;
-        let mut way = Way::of(context);
+        let mut way = AskingMeans::of(context);
         let notice = notice::Notice::of(question.attempt, &question.id);
         notice.begin();
         let mut tick = notice::tick();
@@ -270,12 +270,12 @@ impl Kernel {
                 answer = &mut asking, if !asked => {
                     asked = true;
                     match answer {
-                        Asked::Answered(answer) => {
+                        AskOutcome::Answered(answer) => {
                             let by = format!("user of {}", context.session.principal);
                             self.decide(question.approvals, &question.id, answer, &by).await?;
                         }
-                        Asked::Silent => {}
-                        Asked::Nobody => way = None,
+                        AskOutcome::Silent => {}
+                        AskOutcome::Nobody => way = None,
                     }
                 }
                 _ = tick.tick() => {
@@ -300,14 +300,14 @@ impl Kernel {
         }
     }
 
-    async fn ask_the_user(&self, question: &Question<'_>, way: Option<Way>) -> Asked {
+    async fn ask_the_user(&self, question: &Question<'_>, way: Option<AskingMeans>) -> AskOutcome {
         match way {
-            Some(Way::Callback) => self.ask_by_callback(question).await,
-            Some(Way::Elicitation) => {
+            Some(AskingMeans::Callback) => self.ask_by_callback(question).await,
+            Some(AskingMeans::Elicitation) => {
                 let wait = self.gate().options().approval_wait;
                 ask_by_elicitation(question.attempt.context, &question.message, wait).await
             }
-            None => Asked::Nobody,
+            None => AskOutcome::Nobody,
         }
     }
 
@@ -366,20 +366,20 @@ impl Kernel {
     async fn confirm_without_store(&self, attempt: &Attempt<'_>, message: &str) -> Result<Confirmed, Fault> {
         let context = attempt.context;
         // Who asks by callback needs a question in the store.
-        let way = Way::of(context).filter(|way| *way == Way::Elicitation);
+        let way = AskingMeans::of(context).filter(|way| *way == AskingMeans::Elicitation);
         let wait = self.gate().options().approval_wait;
         let asked = match way {
             Some(_) => tokio::select! {
                 asked = ask_by_elicitation(context, message, wait) => asked,
                 refusal = self.until_refused(attempt) => return refusal.map(Confirmed::Answer),
             },
-            None => Asked::Nobody,
+            None => AskOutcome::Nobody,
         };
         match asked {
-            Asked::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
-            Asked::Answered(Answered::No) => Ok(self.denied(attempt, None).await),
-            Asked::Silent => Err(self.unanswered(attempt, Way::Elicitation, None).await),
-            Asked::Nobody => {
+            AskOutcome::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
+            AskOutcome::Answered(Answered::No) => Ok(self.denied(attempt, None).await),
+            AskOutcome::Silent => Err(self.unanswered(attempt, AskingMeans::Elicitation, None).await),
+            AskOutcome::Nobody => {
                 let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
                 let fault = Fault::new(FaultKind::ConfirmationRequired, text);
                 let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
@@ -390,7 +390,7 @@ impl Kernel {
     }
 
     /// The fault of a call whose user was asked and let the time pass.
-    async fn unanswered(&self, attempt: &Attempt<'_>, way: Way, approval: Option<&str>) -> Fault {
+    async fn unanswered(&self, attempt: &Attempt<'_>, way: AskingMeans, approval: Option<&str>) -> Fault {
         let wait = self.gate().options().approval_wait;
         let text = format!(
             "`{}` needs a person's approval, and the {} was not answered within {} s",

@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use parking_lot::Mutex;
 use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::TrustLevel;
-use switchboard_store::{Claim, Claimed, Decision, Digest, Held, Reuse, Store, StoreError, Ticket, Verdict};
+use switchboard_store::{Claim, Claimed, Decision, Digest, HeldCall, Reuse, Store, StoreError, Ticket, Verdict};
 use switchboard_validators::arguments::{Dialer, Violation};
 use switchboard_validators::network;
 
@@ -88,7 +88,7 @@ impl Kernel {
         let host = doubt.host.as_ref().filter(|_| doubt.finding.asks() && is_kept(attempt))?;
         let store = self.gate().store()?;
         let claim = Claim {
-            ticket: Ticket::Standing,
+            ticket: Ticket::Reusable,
             principal: attempt.context.session.principal.as_ref().to_owned(),
             session: None,
             server: attempt.server.id().as_ref().to_owned(),
@@ -117,7 +117,7 @@ impl Kernel {
     async fn store_host(&self, attempt: &Attempt<'_>, host: &str, store: &Store) -> Result<(), StoreError> {
         let (approvals, now) = (store.approvals(), self.gate().granted.time());
         let expires_at = now.saturating_add(REMEMBERED).unwrap_or(now);
-        let held = Held {
+        let held = HeldCall {
             id: switchboard_peer::random_token(),
             principal: attempt.context.session.principal.as_ref().to_owned(),
             session: None,

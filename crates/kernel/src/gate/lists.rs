@@ -22,11 +22,11 @@ const MOST: usize = 512;
 /// Lists that were put together before.
 #[derive(Default)]
 pub(crate) struct Cache {
-    kept: Mutex<Kept>,
+    kept: Mutex<CachedLists>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct CachedLists {
     /// Of which view and which grants they are.
     of: (u64, u64),
     lists: HashMap<(Arc<str>, ListKind, Dialect), Raw>,
@@ -55,7 +55,7 @@ impl Kernel {
     /// It cannot be known now what the client may see.
     pub(crate) async fn visible(&self, context: &Context, view: &View, kind: ListKind) -> Result<Raw, Fault> {
         let tables = self.tables().await?;
-        let agreed = crate::welcome::agreed_with(&context.caller.capabilities);
+        let agreed = crate::initialize::agreed_with(&context.caller.capabilities);
         let mgp = agreed.is_some_and(|agreed| agreed.has(Extension::ToolSecurity));
         let dialect = Dialect { legacy: context.caller.era() == Era::Legacy, mgp };
         let presented = Presented::of(context, None);

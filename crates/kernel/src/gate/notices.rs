@@ -18,7 +18,7 @@ const MOST: usize = 100_000;
 
 /// What was told before.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<HashSet<Digest>>);
+pub(crate) struct SentNotices(Mutex<HashSet<Digest>>);
 
 impl Gate {
     /// Whether something is told for the first time, for as long as this process remembers.
@@ -27,7 +27,7 @@ impl Gate {
     }
 }
 
-impl Told {
+impl SentNotices {
     /// Whether this is new.
     fn first(&self, event: &AuditEvent) -> bool {
         let said = json!([event.event_type, event.target.server_id, event.target.tool_name, event.details]);

@@ -45,7 +45,7 @@ const MOST: usize = 20_000;
 /// What is remembered without a store, and what was found out before.
 #[derive(Default)]
 pub(crate) struct Pins {
-    known: Mutex<HashMap<(Arc<str>, String), Seen>>,
+    known: Mutex<HashMap<(Arc<str>, String), PinRecord>>,
     /// What screening had nothing against, by kind and text: lists are looked at again and again, and hardly change.
     passed: Mutex<HashSet<Digest>>,
     /// Judgements by all that they depend on: while something is held back it is looked at every few seconds.
@@ -53,7 +53,7 @@ pub(crate) struct Pins {
 }
 
 #[derive(Clone)]
-struct Seen {
+struct PinRecord {
     accepted: Option<Arc<Known>>,
     shown: Digest,
 }
@@ -293,7 +293,7 @@ impl Kernel {
                     inspection.mark(&shown.name, screening);
                 }
             }
-            self.gate().pins.known.lock().insert(key, Seen { accepted, shown: shown.hash });
+            self.gate().pins.known.lock().insert(key, PinRecord { accepted, shown: shown.hash });
         }
         inspection
     }

@@ -20,7 +20,7 @@ use super::audit::{self, event, result};
 use crate::kernel::Kernel;
 use crate::names;
 use crate::server::Server;
-use crate::server::life::millis;
+use crate::server::supervisor::millis;
 
 /// Counters that are kept at most.
 const COUNTERS: usize = 65_536;

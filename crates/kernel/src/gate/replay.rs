@@ -19,7 +19,7 @@ const USUAL: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct ReplayParams {
     /// After this record.
     since_seq: Option<u64>,
     /// Not before this time.
@@ -38,7 +38,7 @@ impl Kernel {
             return Err(Fault::new(FaultKind::PermissionDenied, "you may not read the audit log")
                 .suggest("only an operator may; `switchboard audit` shows it on the command line"));
         }
-        let asked: Asked = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: ReplayParams = params.view().map_err(|error| invalid(readable(&error)))?;
         let since: Option<Timestamp> = asked
             .since_timestamp
             .as_deref()
@@ -82,7 +82,7 @@ impl Kernel {
     /// Whether a client has that tool.
     pub(super) fn shows_audit(&self, context: &Context) -> bool {
         context.session.identity.admin
-            && crate::welcome::agreed_with(&context.caller.capabilities)
+            && crate::initialize::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::Audit))
     }
 }

@@ -14,7 +14,7 @@ use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
-use super::{Admission, Attempt, Permit, ToolPolicy, exact, metadata_of, trace_of};
+use super::{Admission, Attempt, Permit, ToolPolicy, canonical, metadata_of, trace_of};
 use crate::directory::{Reading, made_of, variables_of};
 use crate::forward::malformed;
 use crate::kernel::Kernel;
@@ -75,9 +75,9 @@ impl Sent {
     /// # Errors
     /// A member stands twice somewhere.
     pub(crate) fn digest(&self) -> Result<Digest, Refusal> {
-        let Some(beside) = &self.beside else { return exact::digest(&self.arguments) };
+        let Some(beside) = &self.beside else { return canonical::digest(&self.arguments) };
         // No such text has a line break in it.
-        Ok(Digest::of(format!("{}\n{}", exact::text(&self.arguments)?, exact::text(beside)?).as_bytes()))
+        Ok(Digest::of(format!("{}\n{}", canonical::text(&self.arguments)?, canonical::text(beside)?).as_bytes()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use switchboard_peer::Session;
 use switchboard_policy::access::Access;
-use switchboard_policy::permission::{self, Standing};
+use switchboard_policy::permission::{self, PermissionStatus};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::Approval;
@@ -117,17 +117,17 @@ impl Kernel {
     }
 
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
-    pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> Standing {
+    pub(crate) fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> PermissionStatus {
         let of_tool = policy.filter(|_| server.speaks_mgp()).map_or(&[][..], |policy| &policy.security.permissions);
         self.standing_with(tables, server, of_tool)
     }
 
     /// What a server has and lacks of the permissions it needs, and of some others.
-    pub(crate) fn standing_with(&self, tables: &Tables, server: &Server, others: &[String]) -> Standing {
+    pub(crate) fn standing_with(&self, tables: &Tables, server: &Server, others: &[String]) -> PermissionStatus {
         let mut required = server.permissions_required();
         required.extend(others.iter().cloned());
         if required.is_empty() {
-            return Standing::default();
+            return PermissionStatus::default();
         }
         let policy = self.permission_policy(server);
         permission::standing(&required, &policy, tables.permissions(server.id()), self.gate().granted.time())
@@ -188,16 +188,16 @@ impl Kernel {
         tables: &Tables,
         server: &Server,
         tool: Option<&ToolPolicy>,
-    ) -> Result<Standing, Fault> {
+    ) -> Result<PermissionStatus, Fault> {
         let of_tool = tool.is_some_and(|policy| !policy.security.permissions.is_empty());
         if !of_tool && server.needs_and_has_none() && tables.permissions(server.id()).is_empty() {
             // Nearly every server.
-            return Ok(Standing::default());
+            return Ok(PermissionStatus::default());
         }
         let standing = self.standing(tables, server, tool);
         let Some(missing) = standing.missing.first() else {
             // A grant that nobody asked for narrows as well: whoever gave it meant its limits.
-            return Ok(Standing { granted: self.held_permissions(tables, server), missing: Vec::new() });
+            return Ok(PermissionStatus { granted: self.held_permissions(tables, server), missing: Vec::new() });
         };
         let id = server.id();
         let names: Vec<_> = standing.missing.iter().map(|missing| missing.permission.as_str()).collect();

@@ -21,7 +21,7 @@ pub(crate) const PREFIX: &str = "sbs_";
 
 /// What a token stands for.
 #[derive(Debug, Clone)]
-struct Held {
+struct SessionToken {
     principal: Arc<str>,
     scopes: Arc<[String]>,
     given: Instant,
@@ -31,7 +31,7 @@ struct Held {
     used: Instant,
 }
 
-impl Held {
+impl SessionToken {
     fn is_good(&self, now: Instant) -> bool {
         now < self.ends && now.saturating_duration_since(self.used) < self.idle
     }
@@ -40,7 +40,7 @@ impl Held {
 /// The tokens of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
-    held: Mutex<HashMap<Digest, Held>>,
+    held: Mutex<HashMap<Digest, SessionToken>>,
 }
 
 impl Tokens {
@@ -55,7 +55,8 @@ impl Tokens {
     ) -> Option<String> {
         let token = format!("{PREFIX}{}{}", switchboard_peer::random_token(), switchboard_peer::random_token());
         let mut held = self.held.lock();
-        let own = |held: &HashMap<Digest, Held>| held.values().filter(|held| held.principal == *principal).count();
+        let own =
+            |held: &HashMap<Digest, SessionToken>| held.values().filter(|held| held.principal == *principal).count();
         if held.len() >= MOST || own(&held) >= MOST_OF_ONE {
             held.retain(|_, held| held.is_good(now));
         }
@@ -69,7 +70,8 @@ impl Tokens {
             return None;
         }
         let ends = now.checked_add(life)?;
-        let kept = Held { principal: principal.clone(), scopes: scopes.into(), given: now, ends, idle, used: now };
+        let kept =
+            SessionToken { principal: principal.clone(), scopes: scopes.into(), given: now, ends, idle, used: now };
         held.insert(Digest::of(token.as_bytes()), kept);
         Some(token)
     }
@@ -89,7 +91,13 @@ impl Tokens {
         self.find(token, principal, now, |known| known.used = now)
     }
 
-    fn find(&self, token: &str, principal: &str, now: Instant, found: impl FnOnce(&mut Held)) -> Option<Arc<[String]>> {
+    fn find(
+        &self,
+        token: &str,
+        principal: &str,
+        now: Instant,
+        found: impl FnOnce(&mut SessionToken),
+    ) -> Option<Arc<[String]>> {
         let digest = Digest::of(token.as_bytes());
         let mut held = self.held.lock();
         let known = held.get_mut(&digest).filter(|known| *known.principal == *principal)?;

@@ -18,7 +18,7 @@ use crate::forward::{Forward, malformed, send_level};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::Server;
-use crate::{bridge, names, welcome};
+use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.
 const METHODS_OF_MGP: &str = "mgp/";
@@ -64,7 +64,7 @@ impl Handler for Kernel {
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
                     let is_own = called.is_some_and(|name| names::is_reserved(&name));
                     // In either spelling, and in the numbers of MGP only for who agreed on MGP.
-                    let in_mgp = is_own && welcome::agreed_with(&context.caller.capabilities).is_some();
+                    let in_mgp = is_own && initialize::agreed_with(&context.caller.capabilities).is_some();
                     let plain = if in_mgp { Rendering::new(context.caller.revision, METHODS_OF_MGP) } else { plain };
                     told(&context, plain, is_call, &fault)
                 }
@@ -305,7 +305,7 @@ impl Kernel {
     /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
     pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
         context.session.identity.admin
-            && welcome::agreed_with(&context.caller.capabilities)
+            && initialize::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
     }
 }

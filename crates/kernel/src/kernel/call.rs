@@ -18,11 +18,11 @@ use super::answer::{rename, server_at, unknown_revision};
 use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::{Hidden, Route};
-use crate::forward::{Forward, TaskWish};
+use crate::forward::{Forward, TaskMode};
 use crate::gate::{self, Admission, Attempt, Sent, Subject};
 use crate::names;
 use crate::server::Server;
-use crate::streams::{Live, Underway, Wish};
+use crate::streams::{Live, StreamRequest, StreamedCall};
 use crate::tasks::TaskTool;
 
 /// What a call is called: its tool, by the client, and its trace.
@@ -115,7 +115,7 @@ impl Kernel {
         let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
             return Err(no_such_tool(&name));
         };
-        let mut wish = Wish::of(context, &server, raw, &metadata);
+        let mut wish = StreamRequest::of(context, &server, raw, &metadata);
         let trace = gate::trace_of(&metadata);
         let attempt = Attempt {
             subject: Subject::Tool,
@@ -155,7 +155,7 @@ impl Kernel {
         if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
             request.params = Some(params);
         }
-        if let Some(params) = gate::towards::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
+        if let Some(params) = gate::outbound::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
             request.params = Some(params);
         }
         let intent = metadata.intent();
@@ -167,7 +167,7 @@ impl Kernel {
         if let Some(wish) = wish {
             let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
             let context = context.clone();
-            let underway = Underway { context, view, server, route, request, params, name, trace, permit };
+            let underway = StreamedCall { context, view, server, route, request, params, name, trace, permit };
             let reply = Box::pin(self.call_streamed(underway, wish)).await?;
             return Ok(match advice {
                 Some((context, server, name, intent)) => {
@@ -335,12 +335,12 @@ impl Kernel {
         let tokens = gate::tokens_of(context, Some(params.raw()));
         let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions, tokens };
         let wish = match (params.has("task"), route.needs_task) {
-            (true, _) => TaskWish::Asked,
-            (false, true) => TaskWish::Needed,
-            (false, false) => TaskWish::None,
+            (true, _) => TaskMode::Requested,
+            (false, true) => TaskMode::Needed,
+            (false, false) => TaskMode::None,
         };
         let reply = match wish {
-            TaskWish::None => self.forward(context, server, forward).await?,
+            TaskMode::None => self.forward(context, server, forward).await?,
             wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
         };
         if let Some(tool) = tool {

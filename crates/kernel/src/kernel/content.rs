@@ -17,7 +17,7 @@ use crate::gate::{Admission, Permit, Subject, unavailable};
 use crate::server::Server;
 
 /// A resource that was found: its server, what that one calls it, and what it is read by.
-pub(crate) struct Found {
+pub(crate) struct LocatedResource {
     pub(crate) server: Arc<Server>,
     pub(crate) original: String,
     pub(crate) reading: Reading,
@@ -86,7 +86,7 @@ impl Kernel {
 
     pub(super) async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        let Found { server, original, reading } = self.await_resource(&uri, context).await?;
+        let LocatedResource { server, original, reading } = self.await_resource(&uri, context).await?;
         let asking = Asking::resource(context, &server, Subject::Resource, &reading, (&uri, &original), &request)?;
         let (permit, request) = match asking.admit(self).await? {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
@@ -130,7 +130,7 @@ impl Kernel {
     }
 
     /// The server that has a resource, waited for while servers are starting.
-    async fn await_resource(&self, uri: &str, context: &Context) -> Result<Found, Fault> {
+    async fn await_resource(&self, uri: &str, context: &Context) -> Result<LocatedResource, Fault> {
         if let Some(found) = self.found_resource(uri, &context.session.principal) {
             return Ok(found);
         }
@@ -139,17 +139,17 @@ impl Kernel {
     }
 
     /// The server that has a resource, with what it is read by.
-    pub(crate) fn found_resource(&self, uri: &str, principal: &str) -> Option<Found> {
+    pub(crate) fn found_resource(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
         let (server, original) = self.find_resource(uri, principal)?;
         let view = self.view();
         let index = view.servers.iter().position(|known| Arc::ptr_eq(known, &server))?;
         let reading = view.directory.reading(index, &original)?;
-        Some(Found { server, original, reading })
+        Some(LocatedResource { server, original, reading })
     }
 
     pub(super) async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
-        let Found { server, original, reading } = self.await_resource(&uri, context).await?;
+        let LocatedResource { server, original, reading } = self.await_resource(&uri, context).await?;
         let asking = Asking::resource(context, &server, Subject::Subscription, &reading, (&uri, &original), &request)?;
         let permit = asking.pass(self).await?;
         let outcome = self.begin_to_watch(context, &server, &uri, &original, request).await;
@@ -203,7 +203,7 @@ impl Kernel {
 
     pub(super) async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(request)?, "uri")?;
-        let Found { server, original, reading } =
+        let LocatedResource { server, original, reading } =
             self.found_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
         let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
         if known {

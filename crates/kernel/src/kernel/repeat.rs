@@ -22,7 +22,7 @@ use crate::forward::is_outcome_unknown;
 use crate::gate::ToolPolicy;
 use crate::gate::audit::{self, event, result};
 use crate::server::Server;
-use crate::server::life::chance;
+use crate::server::supervisor::chance;
 
 /// The key under which a result says that another tool gave it.
 const FALLBACK: &str = "dev.switchboard/fallback";
@@ -114,7 +114,7 @@ impl Kernel {
             let mut event = audit::with(audit::about(event, server.id(), Some(tool.name)), "attempt", again.tries + 1);
             event.trace_id = Some(tool.trace.into());
             let event = audit::with(event, "decision", what);
-            let event = audit::with(event, "wait_ms", crate::server::life::millis(wait));
+            let event = audit::with(event, "wait_ms", crate::server::supervisor::millis(wait));
             self.gate().audit.note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {

@@ -15,7 +15,7 @@ use switchboard_wire::{Edit, ErrorObject, Kind, Raw};
 use super::Kernel;
 use crate::gate::provenance;
 use crate::server::Server;
-use crate::{bridge, welcome};
+use crate::{bridge, initialize};
 
 /// Letters of a tool's own words that are repeated in the error of its result.
 const LONGEST_MESSAGE: usize = 500;
@@ -38,7 +38,7 @@ fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
         return rendering;
     }
     let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
-    rendering.with_mgp(welcome::agreed_with(capabilities).is_some()).with_structured(structured)
+    rendering.with_mgp(initialize::agreed_with(capabilities).is_some()).with_structured(structured)
 }
 
 /// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of

@@ -35,19 +35,19 @@ const DEFAULT_REFRESH_INTERVAL: Duration = Duration::from_mins(5);
 
 /// What was asked for.
 #[derive(Default)]
-pub(super) struct Asked(Mutex<HashMap<Arc<str>, Arc<Kept>>>);
+pub(super) struct UpstreamManifests(Mutex<HashMap<Arc<str>, Arc<UpstreamManifest>>>);
 
 /// What one server said.
 #[derive(Default)]
-struct Kept {
+struct UpstreamManifest {
     /// The last word, for who does not wait.
     last: Mutex<Option<Arc<DeclaredManifest>>>,
     /// Held by whoever asks.
     asking: tokio::sync::Mutex<Option<(Instant, Arc<Lists>)>>,
 }
 
-impl Asked {
-    fn of(&self, server: &Arc<str>) -> Arc<Kept> {
+impl UpstreamManifests {
+    fn of(&self, server: &Arc<str>) -> Arc<UpstreamManifest> {
         self.0.lock().entry(server.clone()).or_default().clone()
     }
 

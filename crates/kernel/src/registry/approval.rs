@@ -14,13 +14,13 @@ use serde_json::value::RawValue;
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::ApprovalPolicy;
-use switchboard_store::{ApprovalState, Claim, Claimed, Digest, Held, StoreError, Ticket};
+use switchboard_store::{ApprovalState, Claim, Claimed, Digest, HeldCall, StoreError, Ticket};
 use switchboard_wire::Raw;
 
 use crate::gate::audit::{self, event, result};
-use crate::gate::exact;
+use crate::gate::canonical;
+use crate::initialize;
 use crate::kernel::Kernel;
-use crate::welcome;
 
 /// How long a question stays open.
 const QUESTION_TTL: SignedDuration = SignedDuration::from_hours(12);
@@ -30,9 +30,9 @@ const MOST_OF_ONE: usize = 16;
 
 /// Questions that were asked, so that a no is not asked about again.
 #[derive(Default)]
-pub(super) struct Asked(Mutex<HashMap<(String, String, Digest), String>>);
+pub(super) struct AskedQuestions(Mutex<HashMap<(String, String, Digest), String>>);
 
-impl Asked {
+impl AskedQuestions {
     fn last(&self, claim: &Claim) -> Option<String> {
         self.0.lock().get(&key(claim)).cloned()
     }
@@ -60,7 +60,7 @@ pub(crate) enum Agreed {
 }
 
 /// What is asked.
-pub(crate) struct Wish<'a> {
+pub(crate) struct ApprovalRequest<'a> {
     /// What does it, in MGP's name.
     pub(crate) tool: &'a str,
     /// Exactly what is agreed to.
@@ -76,7 +76,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Nobody can be asked, or the policy is to ask nobody.
-    pub(crate) async fn agreed(&self, context: &Context, wish: Wish<'_>) -> Result<Agreed, Fault> {
+    pub(crate) async fn agreed(&self, context: &Context, wish: ApprovalRequest<'_>) -> Result<Agreed, Fault> {
         match self.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => return Ok(Agreed::Yes(None)),
             ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly => {
@@ -89,14 +89,14 @@ impl Kernel {
             let text = "a person has to agree to this, and this kernel keeps no questions";
             return Err(Fault::new(FaultKind::ConfirmationRequired, text));
         };
-        let arguments = exact::digest(wish.exact).map_err(crate::forward::malformed)?;
+        let arguments = canonical::digest(wish.exact).map_err(crate::forward::malformed)?;
         let (approvals, now) = (store.approvals(), self.gate().granted.time());
         let (principal, session) = (&context.session.principal, &context.session);
         let claim = Claim {
-            ticket: Ticket::Standing,
+            ticket: Ticket::Reusable,
             principal: principal.as_ref().to_owned(),
             session: session.lasting.then(|| session.id.as_ref().to_owned()),
-            server: welcome::NAME.to_owned(),
+            server: initialize::NAME.to_owned(),
             tool: wish.tool.to_owned(),
             arguments,
             now,
@@ -124,7 +124,7 @@ impl Kernel {
         }
         let id = switchboard_peer::random_token();
         self.registry().asked.note(&claim, &id);
-        let held = Held {
+        let held = HeldCall {
             id,
             principal: claim.principal,
             session: claim.session,
@@ -145,14 +145,14 @@ impl Kernel {
     async fn note_question(
         &self,
         context: &Context,
-        wish: &Wish<'_>,
+        wish: &ApprovalRequest<'_>,
         event_type: &str,
         outcome: &str,
         arguments: Digest,
         id: &str,
     ) {
         let event = audit::event_of(event_type, audit::principal(&context.session), outcome);
-        let event = audit::about(event, welcome::NAME, Some(wish.tool));
+        let event = audit::about(event, initialize::NAME, Some(wish.tool));
         let event = audit::with(audit::with(event, "approval", id), "arguments", arguments.to_string());
         self.gate().audit.note(audit::with(event, "message", wish.message.as_str())).await;
     }

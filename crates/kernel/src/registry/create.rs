@@ -14,7 +14,7 @@ use switchboard_store::Digest;
 use switchboard_validators::code::{self, Language, Level, MAX_BYTES, STRICT_IMPORTS};
 use switchboard_wire::Raw;
 
-use super::approval::{Agreed, Wish, how_to_go_on};
+use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::register::invalid;
 use super::{Creating, Lifetime, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
@@ -133,7 +133,7 @@ impl Kernel {
             "tool": TOOL, "arguments": tool, "risk_level": "dangerous",
             "client": client, "message": message,
         });
-        let approval = match self.agreed(context, Wish { tool: TOOL, exact: &exact, shown, message }).await {
+        let approval = match self.agreed(context, ApprovalRequest { tool: TOOL, exact: &exact, shown, message }).await {
             Ok(Agreed::Yes(approval)) => approval,
             Ok(Agreed::Pending(id)) => {
                 return Ok(json!({

@@ -50,7 +50,7 @@ pub struct OfferedServer {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct ListParams {
     filter: Filter,
 }
 
@@ -144,7 +144,7 @@ impl Kernel {
     }
 
     pub(super) async fn list_offered(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: ListParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let filter = asked.filter;
         let wanted = filter.status.as_deref().unwrap_or("connected");
         if !matches!(wanted, "connected" | "disconnected" | "all") {

@@ -41,7 +41,7 @@ const PRIVATE: &str = "What you look for stays on this machine: registries are r
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct RecommendParams {
     capability_needed: String,
     /// The same in other words.
     task: String,
@@ -93,14 +93,14 @@ pub struct Offer {
 }
 
 /// One recommendation, and by how much.
-struct Found {
+struct Recommendation {
     relevance: f32,
     told: Value,
 }
 
 impl Kernel {
     pub(crate) async fn recommend_servers(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: RecommendParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
         if needed.trim().is_empty() || needed.len() > MAX_QUERY_BYTES {
             return Err(invalid(format!(
@@ -180,7 +180,7 @@ impl Kernel {
     }
 
     /// Servers that are there.
-    async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Found>, Fault> {
+    async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
         let servers = self.offered(&context.session).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
@@ -198,13 +198,18 @@ impl Kernel {
                 "auth_flow": "none",
                 "next": next,
             });
-            Found { relevance, told }
+            Recommendation { relevance, told }
         };
         Ok(self.fitting(servers, words).await.into_iter().map(found).collect())
     }
 
     /// Servers that a registry names.
-    async fn those_of(&self, source: &Arc<dyn Source>, needed: &str, words: &str) -> Result<Vec<Found>, String> {
+    async fn those_of(
+        &self,
+        source: &Arc<dyn Source>,
+        needed: &str,
+        words: &str,
+    ) -> Result<Vec<Recommendation>, String> {
         let servers = tokio::time::timeout(WAIT, source.servers());
         let servers = servers.await.map_err(|_| "the registry did not answer in time".to_owned())??;
         let (kernel, address) = (self.clone(), source.address().to_owned());
@@ -230,7 +235,7 @@ impl Kernel {
                 "auth_flow": server.auth_flow,
                 "next": format!("the operator adds it with `switchboard registry add {}`", server.name),
             });
-            Some(Found { relevance: hit.relevance, told })
+            Some(Recommendation { relevance: hit.relevance, told })
         };
         Ok(hits.iter().filter_map(told).collect())
     }

@@ -16,11 +16,11 @@ use switchboard_protocol::mgp::{TrustLevel, method};
 use switchboard_store::{AccessSelector, Actor, Permission, StoreError};
 use switchboard_wire::Raw;
 
-use super::approval::{Agreed, Wish, how_to_go_on};
+use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::office::Office;
+use crate::operator_actions::OperatorActions;
 use crate::server::Phase;
 use crate::spec::ServerSpec;
 
@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct RegisterParams {
     id: String,
     command: String,
     args: Vec<String>,
@@ -76,7 +76,7 @@ impl Kernel {
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
             return Err(fault);
         };
-        let asked: Asked = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: RegisterParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let registration = registration(asked, rules, &context.session)?;
         let registered = |registration: &Registration| matches!(registration.run, Run::Command(_));
         if self.registry().is_taken(&registration.id) {
@@ -117,7 +117,7 @@ impl Kernel {
                 "tool": "mgp_discovery_register", "arguments": arguments, "risk_level": "dangerous",
                 "client": client, "message": message,
             });
-            let wish = Wish { tool: "mgp_discovery_register", exact: &exact, shown, message };
+            let wish = ApprovalRequest { tool: "mgp_discovery_register", exact: &exact, shown, message };
             match self.agreed(context, wish).await {
                 Ok(Agreed::Yes(approval)) => approval,
                 Ok(Agreed::Pending(id)) => {
@@ -227,10 +227,10 @@ impl Kernel {
     /// Takes back what was granted to a server, and for it, while it was there.
     async fn take_back(&self, id: &str) -> Result<(), StoreError> {
         let (Some(store), Ok(tables)) = (self.gate().store(), self.tables().await) else { return Ok(()) };
-        let office = Office::of_kernel(store.clone());
+        let operator_actions = OperatorActions::of_kernel(store.clone());
         let granted = tables.permissions(id).iter().filter(|decided| decided.decision == Decision::Approved);
         for decided in granted {
-            office.revoke_permission(id, Some(&decided.permission)).await?;
+            operator_actions.revoke_permission(id, Some(&decided.permission)).await?;
         }
         if tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow) {
             let selector = AccessSelector {
@@ -238,7 +238,7 @@ impl Kernel {
                 permission: Some(Permission::Allow),
                 ..AccessSelector::default()
             };
-            office.revoke_access(&selector).await?;
+            operator_actions.revoke_access(&selector).await?;
         }
         // Another server of this name is another server.
         store.pins().forget(id, None).await.map(drop)
@@ -348,7 +348,7 @@ fn hold(spec: &mut ServerSpec, registration: &Registration) {
 }
 
 /// A request as a registration: what it says, within what it may.
-fn registration(asked: Asked, rules: &Registering, session: &Session) -> Result<Registration, Fault> {
+fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -> Result<Registration, Fault> {
     if asked.transport.as_deref().is_some_and(|transport| transport != "stdio") {
         return Err(invalid(
             "`transport` can only be \"stdio\": other servers belong into the configuration".to_owned(),
@@ -361,7 +361,7 @@ fn registration(asked: Asked, rules: &Registering, session: &Session) -> Result<
     }
     // A server of this name could pose as the kernel.
     let lower = format!("{}.", asked.id.to_ascii_lowercase());
-    if crate::names::is_reserved(&lower) || lower.starts_with(&format!("{}.", crate::welcome::NAME)) {
+    if crate::names::is_reserved(&lower) || lower.starts_with(&format!("{}.", crate::initialize::NAME)) {
         return Err(invalid(format!("the id `{}` belongs to the kernel", asked.id)));
     }
     let words: Vec<String> = std::iter::once(asked.command).chain(asked.args).collect();

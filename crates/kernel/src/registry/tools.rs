@@ -10,8 +10,8 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{self, Proposal, RECOMMEND_SERVERS};
 use switchboard_wire::Raw;
 
+use crate::initialize;
 use crate::kernel::Kernel;
-use crate::welcome;
 
 /// The kernel's tool that does what [`RECOMMEND_SERVERS`] does.
 const RECOMMEND: &str = "mgp_discovery_recommend";
@@ -87,7 +87,7 @@ impl Kernel {
 }
 
 fn agreed_on_discovery(context: &Context) -> bool {
-    welcome::agreed_with(&context.caller.capabilities).is_some_and(|agreed| agreed.has(Extension::Discovery))
+    initialize::agreed_with(&context.caller.capabilities).is_some_and(|agreed| agreed.has(Extension::Discovery))
 }
 
 fn tool(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {

@@ -12,8 +12,8 @@ use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
-use super::life::speaks_of_life;
-use super::{Hub, Phase, Server};
+use super::supervisor::speaks_of_life;
+use super::{Phase, Server, SharedConnection};
 
 /// Answers and lines of no use, on one connection, from which on a server counts as degraded. An answer that comes too late
 /// now and then, or a few lines of a log at the start, are usual.
@@ -68,7 +68,7 @@ impl Checked {
 
 /// Whether a server sends much that is of no use: answers that nobody waits for, lines that are no messages, progress of
 /// nothing.
-fn is_unruly(hub: &Hub) -> bool {
+fn is_unruly(hub: &SharedConnection) -> bool {
     hub.connected.disorder().total() >= UNRULY
 }
 
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// Asks it; `None` where it did not answer in time.
-    pub(crate) async fn ask_health(&self, hub: &Hub) -> Option<Health> {
+    pub(crate) async fn ask_health(&self, hub: &SharedConnection) -> Option<Health> {
         let speaks = speaks_of_life(hub);
         let (name, params) = if speaks {
             let now = Raw::string(&jiff::Timestamp::now().to_string());
@@ -116,7 +116,7 @@ impl Server {
     }
 
     /// Asks it now and then. Ends when it counts as dead.
-    pub(super) async fn watch_health(&self, hub: &Hub) {
+    pub(super) async fn watch_health(&self, hub: &SharedConnection) {
         let Some(every) = self.spec.upkeep.health_every else { return std::future::pending().await };
         let (mut missed, mut told) = (0, false);
         loop {

@@ -7,10 +7,10 @@ use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
-use super::{Server, Whose};
+use super::{Attribution, Server};
 use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
-use crate::relay::{Asked, of_server};
+use crate::relay::{AskedClient, of_server};
 
 /// Takes what arrives on a server's shared connection.
 pub(crate) struct FromServer {
@@ -30,17 +30,17 @@ impl Handler for FromServer {
             // is no doubt; otherwise a guess could put one person's question before another.
             let unanswered = context.remote.abandoned();
             let why = match self.server.using.whose_question(unanswered.as_deref()).await {
-                Whose::Owners(related) => return related.request(context, request).await,
-                Whose::Nobodys => match self.kernel.only_client_of(&self.server).await {
+                Attribution::Owners(related) => return related.request(context, request).await,
+                Attribution::Nobodys => match self.kernel.only_client_of(&self.server).await {
                     // Somebody who has gone may have left a call behind that asks now.
                     Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
                         let caller = session.caller();
-                        let client = Asked { remote: session.remote(), caller: &caller };
+                        let client = AskedClient { remote: session.remote(), caller: &caller };
                         return self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await;
                     }
                     _ => "the request names no call, and it is not clear which client it is for",
                 },
-                Whose::Doubtful => {
+                Attribution::Ambiguous => {
                     "several clients have, or gave up, calls here and the request names none of them; \
                      set sharing = \"session\" for this server to give each client its own"
                 }
@@ -65,12 +65,14 @@ impl Handler for FromServer {
             }
             match self.server.using.whose(context.remote.abandoned().as_deref()) {
                 // It names no call, so only the operator can be asked.
-                Whose::Nobodys | Whose::Doubtful if &*notification.method == mgp::method::CALLBACK_REQUEST => {
+                Attribution::Nobodys | Attribution::Ambiguous
+                    if &*notification.method == mgp::method::CALLBACK_REQUEST =>
+                {
                     let params = notification.params.as_ref();
                     self.kernel.take_callback(&self.server, self.questions.scope, None, &context.remote, params);
                 }
-                Whose::Owners(related) => related.notification(context, notification).await,
-                Whose::Nobodys | Whose::Doubtful => self.kernel.tell_clients(&self.server, &notification),
+                Attribution::Owners(related) => related.notification(context, notification).await,
+                Attribution::Nobodys | Attribution::Ambiguous => self.kernel.tell_clients(&self.server, &notification),
             }
         })
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use switchboard_peer::Call;
 use switchboard_peer::client::Target;
-use switchboard_policy::permission::{self, Granted, Missing, Standing, Why};
+use switchboard_policy::permission::{self, Granted, Missing, PermissionStatus, Why};
 use switchboard_protocol::mgp::permission::PermissionNames;
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
@@ -15,11 +15,11 @@ use switchboard_transport::confine::ExitCause;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
-use super::{Hub, Server, ToolNeeds};
+use super::{Server, SharedConnection, ToolNeeds};
 use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
-use crate::office::Office;
+use crate::operator_actions::OperatorActions;
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);
@@ -64,7 +64,11 @@ impl Server {
 
     /// Tells a server that speaks of permissions to wait for those that are not decided, and which it will not get;
     /// what was decided by then.
-    pub(super) async fn ask_for_permissions(&self, hub: &Hub, kernel: &Kernel) -> Option<Standing> {
+    pub(super) async fn ask_for_permissions(
+        &self,
+        hub: &SharedConnection,
+        kernel: &Kernel,
+    ) -> Option<PermissionStatus> {
         let standing = self.standing(kernel).await?;
         self.note_policy(&standing, kernel).await;
         if speaks_of_permissions(hub) {
@@ -80,7 +84,7 @@ impl Server {
     }
 
     /// Puts on record what the policy alone decided, once for as long as this process remembers.
-    async fn note_policy(&self, standing: &Standing, kernel: &Kernel) {
+    async fn note_policy(&self, standing: &PermissionStatus, kernel: &Kernel) {
         let (Some(store), Ok(tables)) = (kernel.gate().store(), kernel.tables().await) else { return };
         let (policy, now) = (kernel.permission_policy(self), kernel.gate().granted.time());
         let approved = standing.granted.iter().map(|granted| (&granted.permission, true));
@@ -92,8 +96,9 @@ impl Server {
             {
                 continue;
             }
-            let office = Office::of_kernel(store.clone());
-            if let Err(error) = office.note_permission(self.id(), permission, approved, policy.approval).await {
+            let operator_actions = OperatorActions::of_kernel(store.clone());
+            if let Err(error) = operator_actions.note_permission(self.id(), permission, approved, policy.approval).await
+            {
                 tracing::error!(%error, "a decision about a permission is not on record");
             }
         }
@@ -107,7 +112,7 @@ impl Server {
     }
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
-    async fn put_before_operator(&self, standing: &Standing, kernel: &Kernel) {
+    async fn put_before_operator(&self, standing: &PermissionStatus, kernel: &Kernel) {
         let asks = kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
         let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
         let Some(store) = kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
@@ -170,7 +175,12 @@ impl Server {
 
     /// Tells the server when the operator has decided. Ends when the server must be started anew, because its process
     /// is confined to what it had before.
-    pub(super) async fn watch_permissions(&self, hub: &Hub, kernel: &Kernel, mut told: Option<Standing>) {
+    pub(super) async fn watch_permissions(
+        &self,
+        hub: &SharedConnection,
+        kernel: &Kernel,
+        mut told: Option<PermissionStatus>,
+    ) {
         let confined = self.is_confined();
         let began_with = self.began_with.lock().clone();
         loop {
@@ -238,7 +248,7 @@ impl Server {
     }
 
     /// How its process ended; written down where that was for doing what it may not do.
-    pub(super) async fn note_violation(&self, hub: &Hub, kernel: &Kernel) -> Option<ExitCause> {
+    pub(super) async fn note_violation(&self, hub: &SharedConnection, kernel: &Kernel) -> Option<ExitCause> {
         let oversight = hub.connected.oversight()?;
         let cause = tokio::time::timeout(LAST_BREATH, oversight.ended()).await.ok().flatten()?;
         if !cause.is_violation() {
@@ -252,13 +262,13 @@ impl Server {
         Some(cause)
     }
 
-    async fn standing(&self, kernel: &Kernel) -> Option<Standing> {
+    async fn standing(&self, kernel: &Kernel) -> Option<PermissionStatus> {
         let tables = kernel.tables().await.ok()?;
         let of_tools: Vec<_> = self.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
-        Some(kernel.standing_with(&tables, self, &of_tools)).filter(|standing| *standing != Standing::default())
+        Some(kernel.standing_with(&tables, self, &of_tools)).filter(|standing| *standing != PermissionStatus::default())
     }
 
-    async fn tell(&self, hub: &Hub, word: Word, standing: &Standing, kernel: &Kernel) {
+    async fn tell(&self, hub: &SharedConnection, word: Word, standing: &PermissionStatus, kernel: &Kernel) {
         let (Some(agreement), Ok(tables)) = (&hub.agreement, kernel.tables().await) else { return };
         let names = PermissionNames::of_version(agreement.peer_version());
         let (method, params) = match word {
@@ -283,7 +293,7 @@ impl Server {
     }
 
     /// What was decided, by whom, and until when (MGP 3.6).
-    fn decided(&self, names: PermissionNames, standing: &Standing, tables: &Tables) -> Edit {
+    fn decided(&self, names: PermissionNames, standing: &PermissionStatus, tables: &Tables) -> Edit {
         let (mut grants, mut scopes) = (Edit::empty(), Edit::empty());
         let mut narrowed = false;
         for granted in &standing.granted {
@@ -340,7 +350,7 @@ const fn is_open(missing: &Missing) -> bool {
 }
 
 /// Without a difference between what was not asked yet, is over, or waits for an answer: a server hears the same word.
-fn without_news(mut standing: Standing) -> Standing {
+fn without_news(mut standing: PermissionStatus) -> PermissionStatus {
     for missing in standing.missing.iter_mut().filter(|missing| is_open(missing)) {
         missing.why = Why::Deferred;
     }
@@ -354,6 +364,6 @@ enum Word {
     Decided,
 }
 
-fn speaks_of_permissions(hub: &Hub) -> bool {
+fn speaks_of_permissions(hub: &SharedConnection) -> bool {
     hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Permissions))
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_flow::breaker::{Breaker, BreakerPolicy, Passage, Standing};
+use switchboard_flow::breaker::{Breaker, BreakerPolicy, BreakerState, Passage};
 use switchboard_flow::meter::{Bucket, Rate};
 use switchboard_flow::retry;
 use switchboard_peer::{CallError, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 
 use super::Server;
-use super::life::millis;
+use super::supervisor::millis;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
 
@@ -113,7 +113,7 @@ impl Server {
                     opened
                 };
                 if opened {
-                    self.note_breaker(kernel, Standing::Open);
+                    self.note_breaker(kernel, BreakerState::Open);
                 }
             }
             // What the caller took back, or what was never sent, says nothing of the server.
@@ -130,21 +130,21 @@ impl Server {
             self.pressure.troubled.store(false, Ordering::Relaxed);
             was
         };
-        if was != Standing::Closed {
-            self.note_breaker(kernel, Standing::Closed);
+        if was != BreakerState::Closed {
+            self.note_breaker(kernel, BreakerState::Closed);
         }
     }
 
     /// How its breaker stands.
-    pub(crate) fn breaker(&self) -> Standing {
+    pub(crate) fn breaker(&self) -> BreakerState {
         if self.pressure.troubled.load(Ordering::Relaxed) {
             self.pressure.breaker.lock().standing()
         } else {
-            Standing::Closed
+            BreakerState::Closed
         }
     }
 
-    fn note_breaker(&self, kernel: &Kernel, standing: Standing) {
+    fn note_breaker(&self, kernel: &Kernel, standing: BreakerState) {
         tracing::warn!(server = %self.id(), standing = standing.as_str(), "the breaker of a server has changed");
         let event = audit::event_of(event::BREAKER, audit::kernel(), result::SUCCESS);
         let event = audit::with(audit::about(event, self.id(), None), "breaker", standing.as_str());

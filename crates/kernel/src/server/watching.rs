@@ -12,7 +12,7 @@ use switchboard_wire::{Edit, Raw, code};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::Instant;
 
-use super::{Hub, Server};
+use super::{Server, SharedConnection};
 use crate::bridge;
 use crate::kernel::Kernel;
 
@@ -91,7 +91,12 @@ impl Watched {
 
 impl Server {
     /// Asks the server to tell of a resource that was added to what is watched; gives its answer where it was asked.
-    pub(crate) async fn ask_to_watch(&self, hub: &Hub, uri: &str, params: Option<Raw>) -> Result<Raw, CallOutcome> {
+    pub(crate) async fn ask_to_watch(
+        &self,
+        hub: &SharedConnection,
+        uri: &str,
+        params: Option<Raw>,
+    ) -> Result<Raw, CallOutcome> {
         match hub.revision().era() {
             Era::Modern => self.watched.changed.notify_one(),
             Era::Legacy => {
@@ -133,7 +138,7 @@ impl Server {
     }
 
     /// After a restart, or on a new session, a legacy server knows nothing of what was watched before.
-    pub(super) async fn subscribe_again(&self, hub: &Hub) {
+    pub(super) async fn subscribe_again(&self, hub: &SharedConnection) {
         if hub.revision().era() == Era::Modern {
             return;
         }
@@ -146,7 +151,7 @@ impl Server {
     }
 
     /// Keeps a modern server telling us what changes, for as long as it is connected. A legacy one tells by itself.
-    pub(super) async fn watch_always(&self, hub: &Hub, kernel: &Kernel) {
+    pub(super) async fn watch_always(&self, hub: &SharedConnection, kernel: &Kernel) {
         if hub.revision().era() == Era::Legacy {
             return std::future::pending().await;
         }
@@ -167,7 +172,7 @@ impl Server {
     }
 
     /// One stream of notices, until it ends or must ask for something else.
-    async fn listen(&self, hub: &Hub, kernel: &Kernel) -> Listened {
+    async fn listen(&self, hub: &SharedConnection, kernel: &Kernel) -> Listened {
         let capabilities = &hub.connected.server.capabilities;
         let says = |path: &[&str]| capabilities.at(path).is_some_and(|raw| raw.as_bytes() == b"true");
         let uris = self.watched.all();

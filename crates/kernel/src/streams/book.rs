@@ -42,11 +42,11 @@ pub(crate) struct Streams {
 }
 
 /// Whose request, by the text of its id.
-type Asked = (Arc<str>, String);
+type RequestKey = (Arc<str>, String);
 
 #[derive(Default)]
 struct Open {
-    by_request: HashMap<Asked, Vec<Arc<Live>>>,
+    by_request: HashMap<RequestKey, Vec<Arc<Live>>>,
     by_operation: HashMap<Arc<str>, Arc<Live>>,
     /// Operations that have ended, in their order, with the bytes of their results.
     ended: std::collections::VecDeque<(Arc<str>, Instant, usize)>,
@@ -224,7 +224,7 @@ pub(super) fn unknown_request() -> Fault {
     Fault::new(FaultKind::UnknownResource, "no such request of yours is under way")
 }
 
-fn forget_request(open: &mut Open, key: &Asked, live: &Arc<Live>) -> bool {
+fn forget_request(open: &mut Open, key: &RequestKey, live: &Arc<Live>) -> bool {
     let Some(named) = open.by_request.get_mut(key) else { return false };
     let before = named.len();
     named.retain(|other| !Arc::ptr_eq(other, live));

@@ -11,7 +11,7 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Raw, Request};
 use tokio_util::sync::CancellationToken;
 
-use crate::welcome;
+use crate::initialize;
 
 /// Requests that are noted at once. One beyond that can be taken back by the means of MCP alone.
 const MAX_IN_FLIGHT: usize = 65_536;
@@ -35,7 +35,7 @@ impl InFlightRequests {
         if capabilities.as_bytes().len() <= 2 || &*request.method == method::STREAM_CANCEL {
             return None;
         }
-        welcome::agreed_with(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
+        initialize::agreed_with(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
         let key = (context.session.principal.clone(), request.id.as_str().to_owned());
         let cancel = context.cancel.child_token();
         let entry = InFlight { session: context.session.id.clone(), cancel: cancel.clone() };

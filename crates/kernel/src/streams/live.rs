@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use switchboard_flow::stream::{Checkpoint, Found, Piece, Stream, Taken};
+use switchboard_flow::stream::{Checkpoint, MissedPiece, Piece, Stream, Taken};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::render::{self, Progress};
-use super::{Form, Underway, Wish};
+use super::{Form, StreamRequest, StreamedCall};
 use crate::forward::malformed;
 use crate::gate::{self, CallAuthority, Continued, Presented, Sent};
 use crate::kernel::Kernel;
@@ -136,7 +136,12 @@ pub(crate) fn authority_in(key: &[u8]) -> CallAuthority {
 impl Live {
     /// # Errors
     /// The arguments hold a member twice.
-    pub(super) fn new(kernel: &Kernel, call: &Underway, wish: &Wish, stream: Stream) -> Result<Arc<Self>, Fault> {
+    pub(super) fn new(
+        kernel: &Kernel,
+        call: &StreamedCall,
+        wish: &StreamRequest,
+        stream: Stream,
+    ) -> Result<Arc<Self>, Fault> {
         let context = &call.context;
         let tokens = gate::tokens_of(context, Some(call.params.raw()));
         let reader = Reader::new(context, &call.request.id, tokens, wish.token.as_ref());
@@ -483,8 +488,8 @@ impl Live {
         let state = self.state.lock();
         for found in state.stream.find(indices) {
             let sent = match found {
-                Found::Piece(piece) => self.send(&state, &piece),
-                Found::Lost(index) => self.tell_lost(index),
+                MissedPiece::Piece(piece) => self.send(&state, &piece),
+                MissedPiece::Lost(index) => self.tell_lost(index),
             };
             if sent.is_err() {
                 return;

@@ -19,7 +19,7 @@ use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
 
 use super::live::{Reader, ToReader};
-use super::{Form, GoesOn, Live, Wish};
+use super::{Form, GoesOn, Live, StreamRequest};
 use crate::directory::Route;
 use crate::gate::{self, Attempt, Judged, Permit, Sent};
 use crate::kernel::{Called, Kernel, View, readable, repeat};
@@ -33,7 +33,7 @@ const OPERATION_TTL: SignedDuration = SignedDuration::from_hours(1);
 const LARGEST_KEPT: usize = 1 << 20;
 
 /// A call that passed the gate, with everything that it takes to make it.
-pub(crate) struct Underway {
+pub(crate) struct StreamedCall {
     pub(crate) context: Context,
     pub(crate) view: Arc<View>,
     pub(crate) server: Arc<Server>,
@@ -64,7 +64,7 @@ impl Drop for OnBook<'_> {
 
 impl Kernel {
     /// Makes a call whose result comes in pieces.
-    pub(crate) async fn call_streamed(&self, mut underway: Underway, wish: Wish) -> Result<Reply, Fault> {
+    pub(crate) async fn call_streamed(&self, mut underway: StreamedCall, wish: StreamRequest) -> Result<Reply, Fault> {
         let ledger = self.streams().ledger.clone();
         let stream = match &wish.goes_on {
             Some(goes_on) => {
@@ -84,7 +84,7 @@ impl Kernel {
             self.settle(underway.permit, &refused).await;
             return refused;
         }
-        underway.request.params = Some(towards(&live, &wish, underway.request.params.as_ref())?);
+        underway.request.params = Some(outbound(&live, &wish, underway.request.params.as_ref())?);
         let context = underway.context.clone();
         if !live.is_operation() {
             underway.context.cancel = live.cancel.clone();
@@ -110,8 +110,8 @@ impl Kernel {
     }
 
     /// Makes a call, judges what it brought, and puts on record how it ended.
-    pub(crate) async fn carry_out(&self, underway: Underway, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
-        let Underway { context, view, server, route, request, params, name, trace, permit } = underway;
+    pub(crate) async fn carry_out(&self, underway: StreamedCall, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
+        let StreamedCall { context, view, server, route, request, params, name, trace, permit } = underway;
         let metadata = gate::metadata_of(&request).ok();
         let called = Called { name: &name, trace: &trace };
         let mut outcome = self.execute(&context, &view, &server, &route, request, &params, called, live).await;
@@ -184,7 +184,7 @@ impl Kernel {
         attempt: &Attempt<'_>,
         route: &Route,
         request: &Request,
-        wish: &mut Wish,
+        wish: &mut StreamRequest,
     ) -> Result<Option<Reply>, Fault> {
         // What is no token of ours is between the client and the server.
         let Some(token) = wish.resume.take() else { return Ok(None) };
@@ -246,7 +246,7 @@ impl Kernel {
         Ok(kept.and_then(|kept| Checkpoint::open(token, &kept.key).ok().map(|checkpoint| (kept, checkpoint))))
     }
 
-    async fn write_begun(&self, live: &Live, underway: &Underway) -> Result<(), Fault> {
+    async fn write_begun(&self, live: &Live, underway: &StreamedCall) -> Result<(), Fault> {
         let Some((store, arguments)) = self.gate().store().zip(live.arguments) else { return Ok(()) };
         let now = self.gate().granted.time();
         let operation = Operation {
@@ -332,7 +332,7 @@ fn concluded(live: &Arc<Live>, outcome: Result<Reply, Fault>) -> Result<Reply, F
 }
 
 /// The parameters for the server: it is asked to stream where it can, and to report progress.
-fn towards(live: &Live, wish: &Wish, params: Option<&Raw>) -> Result<Raw, Fault> {
+fn outbound(live: &Live, wish: &StreamRequest, params: Option<&Raw>) -> Result<Raw, Fault> {
     let mut edit = Edit::of_optional(params).map_err(crate::forward::malformed)?;
     let proposal = matches!(wish.form, Form::Proposal { pieces: true });
     if proposal && live.server.streams() {

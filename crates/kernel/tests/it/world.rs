@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard_kernel::{Kernel, KernelOptions, Restart, ServerSpec, Sharing};
 use switchboard_peer::client::{ConnectOptions, Connected, EraChoice, Target, connect};
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote, Reply, Session};
 use switchboard_protocol::Era;
 use switchboard_transport::http_server::Listener;
@@ -293,7 +293,7 @@ impl Handler for Script {
 pub(crate) async fn serve(handler: Arc<dyn Handler>) -> String {
     let listener = Listener::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a free port");
     let url = format!("http://{}/mcp", listener.address());
-    let face = Arc::new(HttpFace::new(HttpOptions::default(), handler));
+    let face = Arc::new(HttpEndpoint::new(HttpOptions::default(), handler));
     tokio::spawn(face.serve(listener));
     url
 }

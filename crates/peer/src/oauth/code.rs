@@ -23,7 +23,7 @@ pub(super) struct Visit {
 }
 
 /// What the visit is for.
-pub(super) struct Wish<'a> {
+pub(super) struct CodeRequest<'a> {
     pub(super) client_id: &'a str,
     pub(super) redirect_uri: &'a str,
     pub(super) resource: &'a str,
@@ -31,7 +31,7 @@ pub(super) struct Wish<'a> {
 }
 
 impl Visit {
-    pub(super) fn new(fetch: Fetch, issuer: &Issuer, wish: &Wish<'_>) -> Result<Self, OAuthError> {
+    pub(super) fn new(fetch: Fetch, issuer: &Issuer, wish: &CodeRequest<'_>) -> Result<Self, OAuthError> {
         const STEP: &str = "opening the authorization page";
         if !issuer.code_challenge_methods_supported.iter().any(|method| method == "S256") {
             return Err(issuer.lacks("it does not support PKCE with S256"));
@@ -135,7 +135,7 @@ mod tests {
 
     fn visit(issuer: &Issuer, scopes: &str) -> Result<Visit, OAuthError> {
         let fetch = Fetch::new(&Url::parse("https://mcp.example/mcp").unwrap());
-        let wish = Wish {
+        let wish = CodeRequest {
             client_id: "me",
             redirect_uri: "http://127.0.0.1:7/callback",
             resource: "https://mcp.example/mcp",

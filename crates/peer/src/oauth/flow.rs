@@ -12,7 +12,7 @@ use url::Url;
 
 use super::browser::Browser;
 use super::challenge::Challenge;
-use super::code::{Visit, Wish};
+use super::code::{CodeRequest, Visit};
 use super::discovery::{self, Issuer, Resource};
 use super::error::shown;
 use super::fetch::Fetch;
@@ -37,12 +37,12 @@ pub(super) struct Flow {
     pub(super) vault: Arc<dyn Vault>,
     /// The issuer that took the configured client id first, where the configuration does not say which one does.
     bound: OnceLock<String>,
-    asked: Mutex<Asked>,
+    asked: Mutex<VisitHistory>,
 }
 
 /// How often the person was asked.
 #[derive(Default)]
-struct Asked {
+struct VisitHistory {
     visits: VecDeque<Instant>,
     /// When scopes that had been asked for were asked for once more.
     again: Option<Instant>,
@@ -175,7 +175,7 @@ impl Flow {
         let redirect_uri = browser.redirect_uri();
         let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
         let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;
-        let wish = Wish { client_id: &client.id, redirect_uri: &redirect_uri, resource, scopes: &scopes };
+        let wish = CodeRequest { client_id: &client.id, redirect_uri: &redirect_uri, resource, scopes: &scopes };
         let visit = Visit::new(fetch, issuer, &wish)?;
         let visited = tokio::time::timeout(LONGEST_VISIT, browser.authorize(visit.address.clone())).await;
         let late = OAuthError::Timeout { step: "waiting for the person", after: LONGEST_VISIT };

@@ -85,8 +85,8 @@ pub trait Vault: Send + Sync + 'static {
 /// Keeps them for the life of the process.
 #[derive(Default)]
 pub struct Memory {
-    tokens: Mutex<Shelf<TokenKey, Tokens>>,
-    registrations: Mutex<Shelf<String, Registration>>,
+    tokens: Mutex<BoundedCache<TokenKey, Tokens>>,
+    registrations: Mutex<BoundedCache<String, Registration>>,
 }
 
 impl fmt::Debug for Memory {
@@ -114,15 +114,15 @@ impl Vault for Memory {
 }
 
 /// A few entries, the oldest of which makes room. So few that looking at each is the quickest way.
-struct Shelf<K, V>(VecDeque<(K, V)>);
+struct BoundedCache<K, V>(VecDeque<(K, V)>);
 
-impl<K, V> Default for Shelf<K, V> {
+impl<K, V> Default for BoundedCache<K, V> {
     fn default() -> Self {
         Self(VecDeque::new())
     }
 }
 
-impl<K: PartialEq, V: Clone> Shelf<K, V> {
+impl<K: PartialEq, V: Clone> BoundedCache<K, V> {
     const MOST: usize = 512;
 
     fn get(&self, is_wanted: impl Fn(&K) -> bool) -> Option<V> {
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn the_oldest_entry_makes_room() {
         let memory = Memory::default();
-        for number in 0..=Shelf::<TokenKey, Tokens>::MOST {
+        for number in 0..=BoundedCache::<TokenKey, Tokens>::MOST {
             memory.keep_tokens(&key(&number.to_string(), "i"), Some(tokens("t")));
         }
         assert!(memory.tokens(&key("0", "i")).is_none());
         assert!(memory.tokens(&key("1", "i")).is_some());
-        assert_eq!(memory.tokens.lock().0.len(), Shelf::<TokenKey, Tokens>::MOST);
+        assert_eq!(memory.tokens.lock().0.len(), BoundedCache::<TokenKey, Tokens>::MOST);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One HTTP endpoint for clients of every revision.
 //!
-//! [`HttpFace`] tells the era of each request, keeps the sessions of legacy clients and the rules of the transport
+//! [`HttpEndpoint`] tells the era of each request, keeps the sessions of legacy clients and the rules of the transport
 //! (headers, statuses, streams, resumption), and gives the messages to a [`Handler`]. An answer is plain JSON unless
 //! the handler has something to say first; then it becomes a stream. It deliberately knows no method beyond those
 //! that open, cancel or carry a request, and nothing of what a request means.
@@ -15,7 +15,7 @@ mod memory;
 mod modern;
 mod old_sse;
 mod options;
-mod outlet;
+mod response_sink;
 mod sessions;
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-pro
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The HTTP face of a handler.
-pub struct HttpFace {
+pub struct HttpEndpoint {
     shared: Arc<Shared>,
     fallback: Option<Arc<dyn Service>>,
 }
@@ -53,7 +53,7 @@ pub(super) struct Shared {
     stray_answers: AtomicU64,
 }
 
-impl HttpFace {
+impl HttpEndpoint {
     /// A face that gives what arrives to `handler`.
     pub fn new(options: HttpOptions, handler: Arc<dyn Handler>) -> Self {
         let sessions = Sessions::new(options.max_sessions, handler.clone());
@@ -109,7 +109,7 @@ impl HttpFace {
     }
 
     /// Ends the sessions that had no traffic for that long and have neither an open stream nor a running request.
-    /// [`HttpFace::serve`] does this by itself. Answers how many were ended.
+    /// [`HttpEndpoint::serve`] does this by itself. Answers how many were ended.
     pub fn end_idle_sessions(&self, idle: Duration) -> usize {
         self.shared.sessions.end_idle(idle)
     }
@@ -147,7 +147,7 @@ impl HttpFace {
     }
 }
 
-impl Service for HttpFace {
+impl Service for HttpEndpoint {
     fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
         if request.method() == Method::POST && request.uri().path() == self.shared.options.path {
             // Nearly every request is one of these: of its head, only the headers are carried on.
@@ -170,7 +170,7 @@ impl Service for HttpFace {
     }
 }
 
-impl std::fmt::Debug for HttpFace {
+impl std::fmt::Debug for HttpEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("HttpFace").field("sessions", &self.session_count()).finish_non_exhaustive()
     }

@@ -69,7 +69,7 @@ impl Service for Door {
 
 #[tokio::test]
 async fn other_paths_go_to_the_fallback() {
-    use switchboard_peer::server::http::HttpFace;
+    use switchboard_peer::server::http::HttpEndpoint;
     use switchboard_transport::http_server::{Access, Listener};
 
     let served = Served::start().await;
@@ -78,7 +78,7 @@ async fn other_paths_go_to_the_fallback() {
     let access = Access::loopback(address).authenticated(|token| token.map(Into::into));
     let options = quick();
     let shutdown = options.shutdown.clone();
-    let face = HttpFace::new(options, served.script.clone()).with_fallback(Arc::new(Door));
+    let face = HttpEndpoint::new(options, served.script.clone()).with_fallback(Arc::new(Door));
     let serving = tokio::spawn(Arc::new(face).serve(listener.with_access(access)));
     let healthy = Ask::new("GET", "/healthz");
     assert_eq!(healthy.send(address).await.body, "/healthz for []");

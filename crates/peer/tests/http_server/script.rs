@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, SendError, Session};
 use switchboard_protocol::Revision;
 use switchboard_transport::http_server::{Access, Listener};
@@ -185,7 +185,7 @@ impl Handler for Script {
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     pub(crate) script: Arc<Script>,
-    pub(crate) face: Arc<HttpFace>,
+    pub(crate) face: Arc<HttpEndpoint>,
     pub(crate) options: HttpOptions,
     seen: mpsc::UnboundedReceiver<Seen>,
     pub(crate) serving: tokio::task::JoinHandle<()>,
@@ -218,7 +218,7 @@ impl Served {
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = listener.address();
         let listener = listener.with_access(access(Access::loopback(address)));
-        let face = Arc::new(HttpFace::new(options.clone(), script.clone()));
+        let face = Arc::new(HttpEndpoint::new(options.clone(), script.clone()));
         let serving = tokio::spawn(face.clone().serve(listener));
         Self { address, script, face, options, seen, serving }
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use switchboard_peer::duplex;
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_transport::http_server::{Access, Listener};
 
 use super::Server;
@@ -82,7 +82,7 @@ impl Bound {
     /// Serves until [`Server::shutdown`] is called.
     pub async fn run(self) {
         let shutdown = self.options.shutdown.clone();
-        let face = Arc::new(HttpFace::new(self.options, self.server.clone().into_handler()));
+        let face = Arc::new(HttpEndpoint::new(self.options, self.server.clone().into_handler()));
         let mut serving = std::pin::pin!(face.serve(self.listener));
         tokio::select! {
             () = &mut serving => return,

@@ -55,7 +55,7 @@ pub(crate) fn read_head(mut row: Row) -> Result<Head, StoreError> {
 
 /// What the database says about its chain, as far as the check at the start needs it.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ChainState {
     pub(crate) tip: Link,
     /// First record and last, if there is one.
     bounds: Option<(u64, Link)>,
@@ -65,14 +65,14 @@ pub(crate) struct Found {
     pub(crate) head: Option<Head>,
 }
 
-/// The statements whose answers make a [`Found`].
+/// The statements whose answers make a [`ChainState`].
 pub(crate) fn survey(newest: &[Head]) -> Vec<Statement> {
     const LAST: &str = "SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1";
     let fixed = [TIP, FIRST, LAST, NEWEST_HEAD].map(|sql| Statement::new(sql, []));
     fixed.into_iter().chain(newest.iter().map(|head| hash_at(head.seq))).collect()
 }
 
-impl Found {
+impl ChainState {
     pub(crate) fn read(answers: Vec<Vec<Row>>) -> Result<Self, StoreError> {
         let mut answers = answers.into_iter().map(|rows| rows.into_iter().next());
         let mut next = || answers.next().flatten();
@@ -86,8 +86,8 @@ impl Found {
 }
 
 /// Whether the database continues where the evidence says it should.
-pub(crate) fn check(found: &Found, newest: &[Head], may_join: bool) -> Result<(), Breach> {
-    let Found { tip, bounds, at_heads, .. } = found;
+pub(crate) fn check(found: &ChainState, newest: &[Head], may_join: bool) -> Result<(), Breach> {
+    let ChainState { tip, bounds, at_heads, .. } = found;
     let breach = |seq, fault| Err(Breach { seq, fault });
     if let Some((_, last)) = bounds
         && last != tip
@@ -115,7 +115,7 @@ pub(crate) fn check(found: &Found, newest: &[Head], may_join: bool) -> Result<()
 
 /// What has to be written before the first append: nothing, or the head of a restore (see [`restore`]).
 pub(crate) fn settle(
-    found: &Found,
+    found: &ChainState,
     newest: &[Head],
     may_join: bool,
     mode: Mode,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::commands::desk::When;
+use crate::commands::operator_session::When;
 
 /// Whom or what a grant is about.
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use crate::commands::desk::When;
+use crate::commands::operator_session::When;
 
 /// `login`
 #[derive(Debug, Args)]

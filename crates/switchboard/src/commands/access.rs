@@ -12,7 +12,7 @@ use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, PinState, ServerPermission, Store};
 use switchboard_wire::{Limits, Raw};
 
-use super::desk::{Desk, cell, until};
+use super::operator_session::{OperatorSession, cell, until};
 use crate::Outcome;
 use crate::arguments::{AccessOptions, Common};
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ const IDLE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const USES: [&str; 2] = ["TOOL_EXECUTED", "dev.switchboard.content_read"];
 
 pub(crate) async fn run(common: &Common, options: &AccessOptions) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let outcome = match (&options.agent, &options.server, &options.tool) {
         (Some(agent), Some(server), Some(tool)) => decide(common, &desk, agent, server, tool).await,
         _ => list(common, &desk, options).await,
@@ -35,7 +35,7 @@ pub(crate) async fn run(common: &Common, options: &AccessOptions) -> Outcome {
 }
 
 /// Whether a principal may use a tool, as the kernel decides it.
-async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &str) -> Outcome {
+async fn decide(common: &Common, desk: &OperatorSession, agent: &str, server: &str, tool: &str) -> Outcome {
     desk.warn_of_unknown(server);
     let tool = &desk.tool(server, tool).await?;
     let config = &desk.loaded.config;
@@ -71,7 +71,7 @@ async fn decide(common: &Common, desk: &Desk, agent: &str, server: &str, tool: &
 }
 
 /// Why a tool cannot be used by anybody now, as far as configuration and store tell.
-async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String>, Failure> {
+async fn obstacle(desk: &OperatorSession, server: &str, tool: &str) -> Result<Option<String>, Failure> {
     let Some(configured) = desk.loaded.config.server(server) else {
         return Ok(Some(format!("no server {} is configured", cell(server))));
     };
@@ -101,7 +101,7 @@ async fn obstacle(desk: &Desk, server: &str, tool: &str) -> Result<Option<String
 }
 
 /// Which permissions the server or the tool needs and does not have, and what would give it the first.
-async fn lacking(desk: &Desk, server: &Server, of_tool: &[String]) -> Result<Option<String>, Failure> {
+async fn lacking(desk: &OperatorSession, server: &Server, of_tool: &[String]) -> Result<Option<String>, Failure> {
     let mgp = server.entry.mgp.clone().unwrap_or_default();
     let required: Vec<&String> = mgp.permissions_required.iter().chain(of_tool).collect();
     if required.is_empty() {
@@ -147,7 +147,7 @@ fn decided_of(entry: &ServerPermission) -> permission::Decided {
 }
 
 /// Why a person is asked before each call, where one is.
-async fn asks(desk: &Desk, server: &str, tool: &str) -> Result<Option<String>, Failure> {
+async fn asks(desk: &OperatorSession, server: &str, tool: &str) -> Result<Option<String>, Failure> {
     let Some(configured) = desk.loaded.config.server(server) else { return Ok(None) };
     let said = configured.entry.tools.get(tool);
     let pins = desk.office.store().pins().list(Some(server)).await?;
@@ -161,7 +161,7 @@ async fn asks(desk: &Desk, server: &str, tool: &str) -> Result<Option<String>, F
     Ok(asks.then_some(assessment.reason))
 }
 
-async fn list(common: &Common, desk: &Desk, options: &AccessOptions) -> Outcome {
+async fn list(common: &Common, desk: &OperatorSession, options: &AccessOptions) -> Outcome {
     let store = desk.office.store();
     let snapshot = store.grants().load().await?;
     let now = store.latest_time(Timestamp::now()).await?;

@@ -9,10 +9,10 @@ use std::io::IsTerminal as _;
 
 use jiff::Timestamp;
 use serde_json::json;
-use switchboard_kernel::Office;
+use switchboard_kernel::OperatorActions;
 use switchboard_store::{PermissionDecision, Reuse, Verdict};
 
-use super::desk::{Desk, When, cell, until};
+use super::operator_session::{OperatorSession, When, cell, until};
 use super::{grant, pins};
 use crate::Outcome;
 use crate::arguments::{ApprovalsCommand, Approve, Common, Deny};
@@ -33,7 +33,7 @@ enum Answer {
 }
 
 pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let live = std::io::stdout().is_terminal() && screen::can_ask() && !common.json;
     let outcome = match command {
         None if live => watch::run(common, &desk).await,
@@ -49,7 +49,7 @@ pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> 
 }
 
 /// Everything that waits for a decision, oldest first of its kind.
-async fn waiting(desk: &Desk) -> Result<Vec<Item>, Failure> {
+async fn waiting(desk: &OperatorSession) -> Result<Vec<Item>, Failure> {
     let store = desk.office.store();
     let now = Timestamp::now();
     let calls = store.approvals().pending(now, MAX_SHOWN_CALLS).await?;
@@ -62,7 +62,7 @@ async fn waiting(desk: &Desk) -> Result<Vec<Item>, Failure> {
     Ok(items.chain(definitions.into_iter().map(|pin| Item::Definition(Box::new(pin)))).collect())
 }
 
-async fn list(common: &Common, desk: &Desk) -> Outcome {
+async fn list(common: &Common, desk: &OperatorSession) -> Outcome {
     let items = waiting(desk).await?;
     if common.json {
         screen::json(&json!({"waiting": items.iter().map(Item::json).collect::<Vec<_>>()}));
@@ -79,7 +79,7 @@ async fn list(common: &Common, desk: &Desk) -> Outcome {
     Ok(())
 }
 
-async fn approve(common: &Common, desk: &Desk, options: &Approve) -> Outcome {
+async fn approve(common: &Common, desk: &OperatorSession, options: &Approve) -> Outcome {
     let reuse = match (options.session, options.always) {
         (true, _) => Reuse::Session,
         (_, true) => Reuse::Always,
@@ -89,7 +89,7 @@ async fn approve(common: &Common, desk: &Desk, options: &Approve) -> Outcome {
     answer_all(common, desk, &chosen, &Answer::Yes(reuse, options.lasting)).await
 }
 
-async fn deny(common: &Common, desk: &Desk, options: &Deny) -> Outcome {
+async fn deny(common: &Common, desk: &OperatorSession, options: &Deny) -> Outcome {
     let chosen = choose(waiting(desk).await?, &options.ids, options.all)?;
     answer_all(common, desk, &chosen, &Answer::No(options.reason.clone())).await
 }
@@ -126,7 +126,7 @@ fn choose(items: Vec<Item>, ids: &[String], all: bool) -> Result<Vec<Item>, Fail
     Ok(items.into_iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(item, _)| item).collect())
 }
 
-async fn answer_all(common: &Common, desk: &Desk, items: &[Item], answer: &Answer) -> Outcome {
+async fn answer_all(common: &Common, desk: &OperatorSession, items: &[Item], answer: &Answer) -> Outcome {
     let mut failed = Vec::new();
     let mut done = Vec::new();
     for item in items {
@@ -151,7 +151,7 @@ async fn answer_all(common: &Common, desk: &Desk, items: &[Item], answer: &Answe
 }
 
 /// Decides about one item, and says what was decided.
-async fn decide(desk: &Desk, item: &Item, answer: &Answer) -> Result<String, Failure> {
+async fn decide(desk: &OperatorSession, item: &Item, answer: &Answer) -> Result<String, Failure> {
     let (office, now) = (&desk.office, Timestamp::now());
     match (item, answer) {
         (Item::Call(call), answer) => {
@@ -160,7 +160,7 @@ async fn decide(desk: &Desk, item: &Item, answer: &Answer) -> Result<String, Fai
                     return Err(Failure::failed("its client keeps no session: say yes once, or --always"));
                 }
                 Answer::Yes(reuse, lasting) => {
-                    let usual = now.checked_add(Office::life(*reuse)).map_err(Failure::failed)?;
+                    let usual = now.checked_add(OperatorActions::life(*reuse)).map_err(Failure::failed)?;
                     let end = lasting.map_or(Ok(Some(usual)), |when| when.end(now))?;
                     (Verdict::Approve(*reuse), None, end.unwrap_or(Timestamp::MAX))
                 }

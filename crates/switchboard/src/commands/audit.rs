@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use switchboard_config::Config;
 use switchboard_store::{AuditFilter, AuditRecord, Head, Store};
 
-use super::desk::{Desk, minute};
+use super::operator_session::{OperatorSession, minute};
 use super::restore;
 use crate::Outcome;
 use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
@@ -240,7 +240,7 @@ fn heads(options: &Verify) -> Result<Vec<Head>, Failure> {
 }
 
 async fn seal(common: &Common) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let head = desk.office.store().audit().seal(Timestamp::now()).await.map_err(Failure::from);
     desk.close().await;
     let line = head?.line();
@@ -256,13 +256,13 @@ async fn seal(common: &Common) -> Outcome {
 
 async fn prune(common: &Common, options: &Prune) -> Outcome {
     let until = options.before.past(Timestamp::now())?;
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let outcome = prune_before(common, options, &desk, until).await;
     desk.close().await;
     outcome
 }
 
-async fn prune_before(common: &Common, options: &Prune, desk: &Desk, until: Timestamp) -> Outcome {
+async fn prune_before(common: &Common, options: &Prune, desk: &OperatorSession, until: Timestamp) -> Outcome {
     let log = desk.office.store().audit();
     let old = AuditFilter { until: Some(until), ..AuditFilter::default() };
     let counts = log.count(&old, switchboard_store::Group::Result).await?;
@@ -308,7 +308,9 @@ async fn stats(common: &Common, store: &Store, options: &Stats) -> Outcome {
     let total: u64 = counted.iter().map(|(_, count)| count).sum();
     let mut rows: Vec<Vec<String>> = counted
         .iter()
-        .map(|(key, count)| vec![count.to_string(), super::desk::cell(if key.is_empty() { "-" } else { key })])
+        .map(|(key, count)| {
+            vec![count.to_string(), super::operator_session::cell(if key.is_empty() { "-" } else { key })]
+        })
         .collect();
     rows.push(vec![total.to_string(), "in all".to_owned()]);
     screen::out(screen::table(&rows).trim_end());

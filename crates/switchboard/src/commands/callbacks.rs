@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_store::StoredCallback;
 
-use super::desk::{Desk, age, cell, visible};
+use super::operator_session::{OperatorSession, age, cell, visible};
 use crate::Outcome;
 use crate::arguments::{CallbacksCommand, Common};
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ const SHORTEST: usize = 4;
 const SHORT: usize = 12;
 
 pub(crate) async fn run(common: &Common, command: Option<&CallbacksCommand>) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let outcome = match command {
         None | Some(CallbacksCommand::List) => list(common, &desk).await,
         Some(CallbacksCommand::Answer { id, answer }) => say(common, &desk, id, answer).await,
@@ -29,7 +29,7 @@ pub(crate) async fn run(common: &Common, command: Option<&CallbacksCommand>) -> 
     outcome
 }
 
-async fn list(common: &Common, desk: &Desk) -> Outcome {
+async fn list(common: &Common, desk: &OperatorSession) -> Outcome {
     let now = Timestamp::now();
     let open = desk.office.store().callbacks().pending(now, MAX_SHOWN_QUESTIONS).await?;
     if common.json {
@@ -48,7 +48,7 @@ async fn list(common: &Common, desk: &Desk) -> Outcome {
     Ok(())
 }
 
-async fn say(common: &Common, desk: &Desk, id: &str, answer: &str) -> Outcome {
+async fn say(common: &Common, desk: &OperatorSession, id: &str, answer: &str) -> Outcome {
     let open = desk.office.store().callbacks().pending(Timestamp::now(), MAX_SHOWN_QUESTIONS).await?;
     let callback = choose(&open, id)?;
     let options = options(callback);

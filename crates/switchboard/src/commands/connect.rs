@@ -15,7 +15,7 @@ use crate::Outcome;
 use crate::arguments::{ClientFile, Common, Connect};
 use crate::failure::Failure;
 use crate::{screen, setup};
-use kept::Kept;
+use kept::TakenEntries;
 
 pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
     if options.replace && common.config.is_some() {
@@ -49,7 +49,7 @@ pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
     let taken = if replaces { replaced.taken.as_slice() } else { &[] };
     if !taken.is_empty() {
         // First kept, then taken out: what is in both is put back by nobody.
-        Kept::read(&users.data_dir, client)?.add(taken)?;
+        TakenEntries::read(&users.data_dir, client)?.add(taken)?;
     }
     let backup = if before.as_ref() == Some(after) {
         None
@@ -125,7 +125,7 @@ fn names(replaced: &Replaced, wanted: bool) -> Vec<&str> {
 
 pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
     let (client, file) = place(common, options)?;
-    let kept = Kept::read(&UserFile::read(common)?.data_dir, client)?;
+    let kept = TakenEntries::read(&UserFile::read(common)?.data_dir, client)?;
     let before = setup::text_to_change(&file)?;
     let failed = |error| unchanged(&file, &error);
     let text = before.as_deref().unwrap_or_default();

@@ -10,7 +10,7 @@ use switchboard_store::{AccessEntry, Permission, PermissionDecision};
 use switchboard_wire::{Limits, Raw};
 
 use super::access;
-use super::desk::{Desk, When, cell, until};
+use super::operator_session::{OperatorSession, When, cell, until};
 use crate::Outcome;
 use crate::arguments::{Common, Grant};
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
             )));
         }
     }
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     desk.warn_of_unknown(&options.server);
     let outcome = match permission {
         Some(permission) => permit(common, &desk, options, permission, scope, expires_at).await,
@@ -53,7 +53,7 @@ const fn usual(deny: bool) -> When {
 
 async fn allow(
     common: &Common,
-    desk: &Desk,
+    desk: &OperatorSession,
     options: &Grant,
     scope: Option<Box<RawValue>>,
     expires_at: Option<Timestamp>,
@@ -91,7 +91,7 @@ async fn allow(
 
 async fn permit(
     common: &Common,
-    desk: &Desk,
+    desk: &OperatorSession,
     options: &Grant,
     permission: String,
     scope: Option<Box<RawValue>>,

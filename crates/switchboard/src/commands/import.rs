@@ -136,7 +136,7 @@ pub(crate) fn own_command() -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct ImportSources {
     servers: Vec<Imported>,
     files: Vec<PathBuf>,
     /// Those of them that belong to a project.
@@ -145,10 +145,10 @@ struct Found {
     warnings: Vec<String>,
 }
 
-fn find(common: &Common, options: &Import) -> Result<Found, Failure> {
+fn find(common: &Common, options: &Import) -> Result<ImportSources, Failure> {
     let sources = setup::sources(common)?;
     let mut list = candidates(&sources.environment, Some(&sources.folder), Platform::current());
-    let mut found = Found::default();
+    let mut found = ImportSources::default();
     if let Some(from) = &options.from {
         match from.parse::<Client>() {
             Ok(client) => list.retain(|candidate| candidate.client == client),
@@ -187,7 +187,7 @@ fn find(common: &Common, options: &Import) -> Result<Found, Failure> {
     Ok(found)
 }
 
-fn take(found: &mut Found, candidate: &Candidate, text: &str) -> Result<(), Failure> {
+fn take(found: &mut ImportSources, candidate: &Candidate, text: &str) -> Result<(), Failure> {
     let read = if candidate.project { read_client_file } else { read_user_file };
     let read = read(candidate.client, &candidate.path, text).map_err(Failure::usage)?;
     found.files.push(candidate.path.clone());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use parking_lot::Mutex;
 use serde_json::json;
-use switchboard_config::{Endpoint, HttpEndpoint, Loaded};
+use switchboard_config::{Endpoint, Loaded, RemoteEndpoint};
 use switchboard_identity::tokens::is_name;
 use switchboard_identity::{CLIENT_NAME, EVERYBODY, UpstreamCredentials};
 use switchboard_peer::client::{AuthorizeError, Authorizer, ConnectOptions, Refusal, Target, connect};
@@ -19,7 +19,7 @@ use url::Url;
 use crate::Outcome;
 use crate::arguments::{Common, Login, Logout};
 use crate::failure::{Failure, chain};
-use crate::ledger;
+use crate::identity_audit;
 use crate::local::object;
 use crate::screen::{self, note, out};
 use crate::setup;
@@ -94,7 +94,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
     let noted = match outcome {
         Ok(()) => {
             let details = [("agent_id", shown(principal).into())];
-            ledger::write(&store, ledger::LOGIN, Some(&options.server), &details).await
+            identity_audit::write(&store, identity_audit::LOGIN, Some(&options.server), &details).await
         }
         Err(failure) => Err(failure),
     };
@@ -120,7 +120,7 @@ pub(crate) async fn logout(common: &Common, options: &Logout) -> Outcome {
             Ok(())
         } else {
             let details = [("agent_id", principal.and_then(shown).into())];
-            ledger::write(&store, ledger::LOGOUT, Some(&options.server), &details).await
+            identity_audit::write(&store, identity_audit::LOGOUT, Some(&options.server), &details).await
         };
         let _ = store.close().await;
         noted?;
@@ -166,7 +166,7 @@ fn shown(principal: &str) -> Option<&str> {
 }
 
 /// Where a person could log in.
-fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a HttpEndpoint, Failure> {
+fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RemoteEndpoint, Failure> {
     let server = loaded.config.servers.iter().find(|server| server.id() == id);
     let server = server.ok_or_else(|| Failure::usage(format!("no server is called {id}")))?;
     match server.endpoint() {
@@ -183,7 +183,7 @@ fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a HttpEndpoint, Failur
 }
 
 /// Whether the configuration says what is sent as `Authorization`.
-pub(crate) fn has_own_credentials(http: &HttpEndpoint) -> bool {
+pub(crate) fn has_own_credentials(http: &RemoteEndpoint) -> bool {
     http.token.is_some()
         || http.oauth.is_some()
         || http.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))

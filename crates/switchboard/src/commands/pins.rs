@@ -9,7 +9,7 @@ use switchboard_kernel::screen_definition;
 use switchboard_store::{Pin, PinState};
 use switchboard_wire::{Limits, Raw};
 
-use super::desk::{Desk, cell, minute};
+use super::operator_session::{OperatorSession, cell, minute};
 use crate::Outcome;
 use crate::arguments::{Common, PinsCommand};
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use crate::screen::{self, Tone};
 use crate::setup;
 
 pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let outcome = match command {
         None => list(common, &desk, None).await,
         Some(PinsCommand::List { server }) => list(common, &desk, server.as_deref()).await,
@@ -32,12 +32,12 @@ pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outco
 }
 
 /// What waits for a person.
-pub(crate) async fn quarantined(desk: &Desk) -> Result<Vec<Pin>, Failure> {
+pub(crate) async fn quarantined(desk: &OperatorSession) -> Result<Vec<Pin>, Failure> {
     let waiting = review::waiting(desk, None).await?;
     Ok(waiting.into_values().flatten().map(|held| held.pin).collect())
 }
 
-async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
+async fn list(common: &Common, desk: &OperatorSession, server: Option<&str>) -> Outcome {
     let pins = desk.office.store().pins().list(server).await?;
     if common.json {
         screen::json(&json!({"pins": pins.iter().map(|pin| pin_json(pin, false)).collect::<Vec<_>>()}));
@@ -65,7 +65,7 @@ async fn list(common: &Common, desk: &Desk, server: Option<&str>) -> Outcome {
     Ok(())
 }
 
-async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
+async fn find(desk: &OperatorSession, server: &str, tool: &str) -> Result<Pin, Failure> {
     let pins = desk.office.store().pins().list(Some(server)).await?;
     if pins.is_empty() {
         return Err(Failure::failed(format!("no definition of a server {} was seen so far", cell(server))));
@@ -81,7 +81,7 @@ async fn find(desk: &Desk, server: &str, tool: &str) -> Result<Pin, Failure> {
     })
 }
 
-async fn show(common: &Common, desk: &Desk, server: &str, tool: &str) -> Outcome {
+async fn show(common: &Common, desk: &OperatorSession, server: &str, tool: &str) -> Outcome {
     let pin = find(desk, server, tool).await?;
     if common.json {
         screen::json(&pin_json(&pin, true));
@@ -134,7 +134,7 @@ pub(crate) fn screened(pin: &Pin) -> Option<String> {
     screening.finding().map(|finding| format!("{word}: {}", finding.message))
 }
 
-async fn forget(common: &Common, desk: &Desk, server: &str, tool: Option<&str>) -> Outcome {
+async fn forget(common: &Common, desk: &OperatorSession, server: &str, tool: Option<&str>) -> Outcome {
     let count = desk.office.forget_definitions(server, tool).await?;
     if common.json {
         screen::json(&json!({"forgotten": count}));

@@ -17,7 +17,7 @@ use crate::registry::document::Document;
 use crate::registry::entry::{Choice, Drafted, draft, kinds};
 use crate::registry::reader::{ReadError, Reader, read_file};
 use crate::registry::source::described;
-use crate::{screen, setup, workshop};
+use crate::{screen, server_builder, setup};
 
 /// Characters of a description in a list.
 const BRIEF: usize = 100;
@@ -172,7 +172,7 @@ async fn registered(common: &Common) -> Outcome {
             }));
         }
     }
-    for kept in workshop::kept(&loaded.data_dir) {
+    for kept in server_builder::kept(&loaded.data_dir) {
         if rows.iter().all(|row| row["id"] != kept.id) {
             rows.push(json!({"id": kept.id, "origin": "registered", "status": "kept", "trust_level": kept.trust}));
         }
@@ -193,7 +193,7 @@ async fn registered(common: &Common) -> Outcome {
 
 async fn deregister(common: &Common, id: &str) -> Outcome {
     let loaded = setup::read(common)?;
-    let kept = workshop::forget(&loaded.config.settings, &loaded.data_dir, id);
+    let kept = server_builder::forget(&loaded.config.settings, &loaded.data_dir, id);
     let (mut ended, mut refusal) = (0, None);
     for kernel in Running::all(&loaded.data_dir).await {
         let params = raw(&json!({"id": id, "reason": "operator_request"}));

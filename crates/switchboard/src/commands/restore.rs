@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_store::{AuditFilter, Breach, Fault, Restored, Store, StoreError};
 
-use super::desk::minute;
+use super::operator_session::minute;
 use crate::Outcome;
 use crate::arguments::{Common, Restore};
 use crate::failure::Failure;
-use crate::ledger::{self, LOG_RESTORED};
+use crate::identity_audit::{self, LOG_RESTORED};
 use crate::storage::{open_to_read, open_to_restore};
 use crate::{screen, setup};
 
@@ -58,7 +58,7 @@ pub(crate) async fn run(common: &Common, options: &Restore) -> Outcome {
     let store = open_to_restore(&loaded, Timestamp::now()).await?;
     let mut details = vec![(CONTINUES_AFTER, json!(end)), ("breach", breach.to_string().into())];
     details.extend(options.reason.iter().map(|reason| ("reason", Value::from(reason.as_str()))));
-    let written = ledger::write(&store, LOG_RESTORED, None, &details).await;
+    let written = identity_audit::write(&store, LOG_RESTORED, None, &details).await;
     let report = store.audit().verify(&[]).await.map_err(Failure::from);
     let _ = store.close().await;
     written?;

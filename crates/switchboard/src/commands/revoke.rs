@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use switchboard_store::{AccessEntry, AccessSelector, Permission, ServerPermission};
 
-use super::desk::{Desk, cell};
+use super::operator_session::{OperatorSession, cell};
 use super::{access, grant};
 use crate::Outcome;
 use crate::arguments::{Common, Revoke};
@@ -16,7 +16,7 @@ const ALL: &str = "all";
 
 pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     let permission = options.permission.as_deref().filter(|word| *word != ALL).map(grant::named).transpose()?;
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let outcome = match (&options.permission, &options.server) {
         (Some(_), Some(server)) => {
             permissions(&desk, server, permission.as_deref()).await.map(|gone| (Vec::new(), gone))
@@ -29,7 +29,7 @@ pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     if entries.is_empty() && permissions.is_empty() { Err(Failure::said()) } else { Ok(()) }
 }
 
-async fn entries(desk: &Desk, options: &Revoke) -> Result<Vec<AccessEntry>, Failure> {
+async fn entries(desk: &OperatorSession, options: &Revoke) -> Result<Vec<AccessEntry>, Failure> {
     let tool = match (&options.server, &options.tool) {
         (Some(server), Some(tool)) => Some(desk.tool(server, tool).await?),
         (_, tool) => tool.clone(),
@@ -45,7 +45,11 @@ async fn entries(desk: &Desk, options: &Revoke) -> Result<Vec<AccessEntry>, Fail
     desk.office.revoke_access(&selector).await.map_err(Failure::from)
 }
 
-async fn permissions(desk: &Desk, server: &str, permission: Option<&str>) -> Result<Vec<ServerPermission>, Failure> {
+async fn permissions(
+    desk: &OperatorSession,
+    server: &str,
+    permission: Option<&str>,
+) -> Result<Vec<ServerPermission>, Failure> {
     desk.office.revoke_permission(server, permission).await.map_err(Failure::from)
 }
 

@@ -12,7 +12,7 @@ use crate::commands::login::has_own_credentials;
 use crate::memory;
 use crate::screen::{self, Tone};
 use crate::setup;
-use crate::sight::{Seen, Sight};
+use crate::sight::{ServerReport, Sight};
 
 /// Characters of a problem in the table; `doctor` and `--json` have all of it.
 const BRIEF: usize = 160;
@@ -52,7 +52,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
 }
 
 /// What a server that runs waits for before it can be used.
-fn waits_for(status: &Seen) -> Option<String> {
+fn waits_for(status: &ServerReport) -> Option<String> {
     if !status.permissions_missing.is_empty() {
         let missing = status.permissions_missing.join(", ");
         return Some(format!("cannot be used without the permission {missing}; decide with `switchboard approvals`"));
@@ -111,11 +111,11 @@ pub(crate) struct Line {
     pub(crate) waits: bool,
     target: String,
     file: String,
-    status: Option<Seen>,
+    status: Option<ServerReport>,
 }
 
 impl Line {
-    pub(crate) fn of(server: &Server, seen: &[Seen]) -> Self {
+    pub(crate) fn of(server: &Server, seen: &[ServerReport]) -> Self {
         let status = seen.iter().find(|status| status.id == server.id()).cloned();
         let (state, problem) = match (&status, server.problem()) {
             (Some(status), _) => {
@@ -153,7 +153,7 @@ impl Line {
     }
 
     /// One that no file declares: the memory, or one that was registered.
-    fn of_other(seen: &Seen) -> Self {
+    fn of_other(seen: &ServerReport) -> Self {
         let target = if seen.id == memory::ID { "built in" } else { "registered" };
         Self {
             id: screen::plain_line(&seen.id),

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use switchboard_config::Loaded;
 use switchboard_identity::REVOCATION_DELAY;
 use switchboard_identity::tokens::{TokenRequest, scope_words};
-use switchboard_kernel::{Office, default_policy, names};
+use switchboard_kernel::{OperatorActions, default_policy, names};
 use switchboard_store::{Store, Token};
 
 use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
-use crate::commands::desk;
+use crate::commands::operator_session;
 use crate::failure::Failure;
+use crate::identity_audit;
 use crate::known::KnownTools;
-use crate::ledger;
 use crate::screen::{self, out, plain, table};
 use crate::storage::open_store;
 use crate::tokens;
@@ -123,7 +123,7 @@ async fn understood(loaded: &Loaded, store: &Store, scopes: &[String]) -> Result
 
 /// The servers of which a principal may use something.
 async fn usable(loaded: &Loaded, store: &Store, principal: &str) -> Result<Vec<String>, Failure> {
-    let office = Office::of_operator(store.clone(), &desk::operator());
+    let office = OperatorActions::of_operator(store.clone(), &operator_session::operator());
     let granted = store.grants().load().await?.access;
     let mut usable = Vec::new();
     for server in setup::usable(loaded) {
@@ -173,7 +173,7 @@ async fn revoke(common: &Common, store: &Store, name: &str, now: Timestamp) -> O
         return Err(Failure::failed(format!("no token called {name} is good; see `{}`", common.again("token list"))));
     };
     let details = [("name", token.name.clone().into()), ("agent_id", token.principal.clone().into())];
-    ledger::write(store, ledger::TOKEN_REVOKED, None, &details).await?;
+    identity_audit::write(store, identity_audit::TOKEN_REVOKED, None, &details).await?;
     if common.json {
         screen::json(&describe(&token, now));
     } else {

@@ -15,7 +15,7 @@ use crate::commands::servers::Line;
 use crate::failure::Failure;
 use crate::known::KnownTools;
 use crate::screen::{self, Tone};
-use crate::sight::{self, Seen, Sight};
+use crate::sight::{self, ServerReport, Sight};
 use crate::{setup, storage};
 
 /// Characters of a description at most, in the list for people.
@@ -125,7 +125,7 @@ fn mark(tool: &Raw) -> String {
 }
 
 /// Says which servers are missing from the list; fails where nothing could be listed because of that.
-fn problems(sight: &Sight, options: &Tools, seen: &[Seen], listed: usize) -> Outcome {
+fn problems(sight: &Sight, options: &Tools, seen: &[ServerReport], listed: usize) -> Outcome {
     let asked = |id: &str| options.server.as_deref().is_none_or(|server| server == id);
     let mut missing = 0;
     for status in seen.iter().filter(|status| asked(&status.id)) {
@@ -146,7 +146,7 @@ fn problems(sight: &Sight, options: &Tools, seen: &[Seen], listed: usize) -> Out
     if missing > 0 && (listed == 0 || options.server.is_some()) { Err(Failure::said()) } else { Ok(()) }
 }
 
-fn belongs(loaded: &Loaded, tool: &Raw, options: &Tools, seen: &[Seen]) -> bool {
+fn belongs(loaded: &Loaded, tool: &Raw, options: &Tools, seen: &[ServerReport]) -> bool {
     let Some(server) = &options.server else { return true };
     let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
     sight::owner_of(loaded, seen, &name) == Some(server)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use switchboard_kernel::Office;
+use switchboard_kernel::OperatorActions;
 use switchboard_store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Removes what is too old, now and every day, until `ended`.
 pub(crate) fn start(store: Store, keep_days: u64, ended: CancellationToken) {
     tokio::spawn(async move {
-        let office = Office::of_kernel(store);
+        let office = OperatorActions::of_kernel(store);
         loop {
             prune(&office, keep_days).await;
             tokio::select! {
@@ -25,7 +25,7 @@ pub(crate) fn start(store: Store, keep_days: u64, ended: CancellationToken) {
     });
 }
 
-async fn prune(office: &Office, keep_days: u64) {
+async fn prune(office: &OperatorActions, keep_days: u64) {
     let keep = DAY.saturating_mul(u32::try_from(keep_days).unwrap_or(u32::MAX));
     let Ok(until) = Timestamp::now().checked_sub(keep) else { return };
     match office.prune_audit(until).await {
@@ -56,7 +56,7 @@ mod tests {
             details: Details::default(),
         };
         store.audit().append(&[event("old", 31), event("young", 29)]).await.unwrap();
-        let office = Office::of_kernel(store.clone());
+        let office = OperatorActions::of_kernel(store.clone());
         prune(&office, 30).await;
         prune(&office, 30).await;
         let left = store.audit().query(&AuditFilter::default(), 10).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::Seen;
+use super::ServerReport;
 use crate::screen;
 use crate::waiting::MOMENT;
 
@@ -25,8 +25,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// What there is to say so long after the beginning.
-    pub(crate) fn lines(&mut self, elapsed: Duration, seen: &[Seen]) -> Vec<String> {
-        let waiting: Vec<&Seen> = seen.iter().filter(|server| server.is_starting()).collect();
+    pub(crate) fn lines(&mut self, elapsed: Duration, seen: &[ServerReport]) -> Vec<String> {
+        let waiting: Vec<&ServerReport> = seen.iter().filter(|server| server.is_starting()).collect();
         let ended = seen.iter().filter(|server| !server.is_starting());
         if elapsed < MOMENT || self.named.is_none() && waiting.is_empty() {
             return Vec::new();
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-fn said_of(server: &Seen) -> String {
+fn said_of(server: &ServerReport) -> String {
     let id = screen::plain_line(&server.id);
     match (&*server.phase, &server.why) {
         ("ready", _) if server.counts[0] == 1 => format!("{id} is ready: 1 tool"),
@@ -65,7 +65,7 @@ fn said_of(server: &Seen) -> String {
     }
 }
 
-fn named(servers: &[&Seen]) -> String {
+fn named(servers: &[&ServerReport]) -> String {
     let names: Vec<String> = servers.iter().take(MAX_NAMED).map(|server| screen::plain_line(&server.id)).collect();
     match servers.len().saturating_sub(MAX_NAMED) {
         0 => names.join(", "),
@@ -77,8 +77,8 @@ fn named(servers: &[&Seen]) -> String {
 mod tests {
     use super::*;
 
-    fn server(id: &str, phase: &str) -> Seen {
-        Seen {
+    fn server(id: &str, phase: &str) -> ServerReport {
+        ServerReport {
             id: id.to_owned(),
             phase: phase.to_owned(),
             why: (phase == "failed").then(|| "no such program".to_owned()),
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn many_servers_are_named_in_one_short_line() {
-        let many: Vec<Seen> = (0..20).map(|number| server(&format!("s{number}"), "starting")).collect();
+        let many: Vec<ServerReport> = (0..20).map(|number| server(&format!("s{number}"), "starting")).collect();
         let lines = Progress::default().lines(MOMENT, &many);
         assert_eq!(lines, ["0 of 20 servers have started; waiting for s0, s1, s2, s3, s4, s5 and 14 more"]);
     }

@@ -14,7 +14,7 @@ use http::{HeaderValue, Response};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use switchboard_peer::server::http::{HttpFace, HttpOptions};
+use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_transport::http_server::{
     Access, Answering, Body, Challenges, Listener, Principal, Service, read_body,
@@ -74,8 +74,8 @@ impl Tracker {
                         (known || !state.locked).then(|| "somebody".into())
                     })
                     .challenging(challenges);
-                let desk = Desk { origin: format!("http://{address}"), state: shared };
-                let face = HttpFace::new(HttpOptions::default(), Arc::new(Whoami)).with_fallback(Arc::new(desk));
+                let desk = OperatorSession { origin: format!("http://{address}"), state: shared };
+                let face = HttpEndpoint::new(HttpOptions::default(), Arc::new(Whoami)).with_fallback(Arc::new(desk));
                 Arc::new(face).serve(listener.with_access(access)).await;
             });
         });
@@ -148,12 +148,12 @@ fn fetch(url: &Url) -> String {
 }
 
 /// The authorization server.
-struct Desk {
+struct OperatorSession {
     origin: String,
     state: Arc<Mutex<State>>,
 }
 
-impl Desk {
+impl OperatorSession {
     async fn answer(&self, request: http::Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let origin = &self.origin;
@@ -236,7 +236,7 @@ fn document(value: &Value) -> Response<Body> {
     response
 }
 
-impl Service for Desk {
+impl Service for OperatorSession {
     fn call(&self, request: http::Request<Incoming>, _: Principal) -> Answering<'_> {
         Box::pin(self.answer(request))
     }

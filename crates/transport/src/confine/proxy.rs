@@ -98,7 +98,7 @@ impl Gate {
     async fn serve(&self, mut client: TcpStream) -> io::Result<()> {
         let head = tokio::time::timeout(PROXY_TIMEOUT, head(&mut client));
         let Ok(Ok(Some((head, rest)))) = head.await else { return client.write_all(No::Malformed.answer()).await };
-        let Some(wish) = Wish::read(&head) else { return client.write_all(No::Malformed.answer()).await };
+        let Some(wish) = ProxyRequest::read(&head) else { return client.write_all(No::Malformed.answer()).await };
         let mut server = match self.connect(&wish.host, wish.port).await {
             Ok(server) => server,
             Err(no) => {
@@ -155,14 +155,14 @@ async fn head(client: &mut TcpStream) -> io::Result<Option<(String, Vec<u8>)>> {
 
 /// What a client asks for.
 #[derive(Debug, PartialEq, Eq)]
-struct Wish {
+struct ProxyRequest {
     host: String,
     port: u16,
     /// The head to send on, where it is not a tunnel.
     head: Option<String>,
 }
 
-impl Wish {
+impl ProxyRequest {
     fn read(head: &str) -> Option<Self> {
         let (line, fields) = head.split_once("\r\n")?;
         let mut words = line.split(' ');

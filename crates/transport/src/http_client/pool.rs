@@ -39,18 +39,18 @@ struct Idle {
 #[derive(Default)]
 struct Shelf {
     /// The most recently used one stands last.
-    kept: VecDeque<Kept>,
+    kept: VecDeque<IdleConnection>,
     /// Whether a task looks after them.
     is_swept: bool,
 }
 
 /// A connection is large, and changes hands often: it stays where it is on the heap.
-struct Kept {
+struct IdleConnection {
     connection: Box<Connection>,
     until: Instant,
 }
 
-impl Kept {
+impl IdleConnection {
     fn is_usable(&mut self, now: Instant) -> bool {
         self.until > now && self.connection.is_quiet()
     }
@@ -76,7 +76,7 @@ impl Lease {
             return;
         }
         self.connection.shrink();
-        self.idle.keep(Kept { connection: self.connection, until: Instant::now() + self.keep_for });
+        self.idle.keep(IdleConnection { connection: self.connection, until: Instant::now() + self.keep_for });
     }
 
     /// Reads the head of another answer.
@@ -101,7 +101,7 @@ impl Idle {
         }
     }
 
-    fn keep(self: &Arc<Self>, kept: Kept) {
+    fn keep(self: &Arc<Self>, kept: IdleConnection) {
         let mut shelf = self.shelf.lock();
         if shelf.kept.len() >= self.max {
             shelf.kept.pop_front();

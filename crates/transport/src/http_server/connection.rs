@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 use super::admission::{Access, Admitted, Asking, Door, Manner, Refused};
 use super::head_clock::HeadClock;
 use super::patient::Patient;
-use super::woken::Woken;
+use super::poll_on_wake::PollOnWake;
 use super::{Answering, Body, Limits, Principal, Service};
 
 /// Connections above the bound that are told so at one time, and how long that may take.
@@ -167,7 +167,7 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
                 }
                 Entry::Closed(why) => return Ok(turn_away(why, access.challenge(why))),
             };
-            let mut answering = pin!(Woken::new(answering));
+            let mut answering = pin!(PollOnWake::new(answering));
             let answered = poll_fn(|cx| match answering.as_mut().poll(cx) {
                 Poll::Pending if late.load(Ordering::Relaxed) => Poll::Ready(None),
                 answered => answered.map(Some),
@@ -185,7 +185,7 @@ async fn run(connection: Connection, limits: Limits, ending: CancellationToken, 
     let mut serving = pin!(http.serve_connection(io, answer));
     let served = tokio::select! {
         biased;
-        served = Woken::new(serving.as_mut()) => served,
+        served = PollOnWake::new(serving.as_mut()) => served,
         () = ending.cancelled() => {
             serving.as_mut().graceful_shutdown();
             match tokio::time::timeout(limits.grace, serving.as_mut()).await {

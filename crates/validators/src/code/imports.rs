@@ -10,7 +10,7 @@ use super::{Language, javascript};
 pub(crate) fn imports(language: Language, source: &str) -> Vec<String> {
     match language {
         Language::Python => {
-            let mut found = Found::default();
+            let mut found = ImportedModules::default();
             if let Ok(parsed) = parse_module(source) {
                 found.visit_body(&parsed.syntax().body);
             }
@@ -23,9 +23,9 @@ pub(crate) fn imports(language: Language, source: &str) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Found(Vec<String>);
+struct ImportedModules(Vec<String>);
 
-impl<'a> Visitor<'a> for Found {
+impl<'a> Visitor<'a> for ImportedModules {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
             Stmt::Import(StmtImport { names, .. }) => self.0.extend(names.iter().map(|alias| alias.name.to_string())),

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{ChangeKind, Found, MAX_DEPTH, keys, text};
+use super::{ChangeKind, ChangeList, MAX_DEPTH, keys, text};
 use crate::screen;
 
 /// Values of an enumeration that may replace a free text.
@@ -19,7 +19,7 @@ const FORMATS: [&str; 12] =
 /// Members that say something of a schema and do not narrow it.
 const NOTES: [&str; 6] = ["title", "description", "$comment", "default", "examples", "deprecated"];
 
-pub(super) fn compare(place: &str, name: &str, old: Option<&Value>, new: Option<&Value>, found: &mut Found) {
+pub(super) fn compare(place: &str, name: &str, old: Option<&Value>, new: Option<&Value>, found: &mut ChangeList) {
     let anything = Value::Bool(true);
     let (old, new) = (old.unwrap_or(&anything), new.unwrap_or(&anything));
     let exact = [old, new].into_iter().any(turns_around);
@@ -40,7 +40,7 @@ fn turns_around(schema: &Value) -> bool {
 struct Comparison<'f> {
     /// Whether the shared definitions have to be equal.
     exact_definitions: bool,
-    found: &'f mut Found,
+    found: &'f mut ChangeList,
 }
 
 impl Comparison<'_> {
@@ -267,7 +267,7 @@ impl Comparison<'_> {
         let exact = self.exact_definitions;
         let within = |new: &Value| {
             old.iter().any(|old| {
-                let mut found = Found::default();
+                let mut found = ChangeList::default();
                 Comparison { exact_definitions: exact, found: &mut found }.schema(here, "", old, new, depth + 8);
                 super::is_alike(&found.0)
             })

@@ -7,9 +7,9 @@ use switchboard_store::Reuse;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::time::Instant;
 
-use super::desk::AskedAbout;
+use super::pending::AskedAbout;
 use super::question::Question;
-use super::{Answered, Asked};
+use super::{Answered, AskOutcome};
 use crate::kernel::Kernel;
 
 /// How often a question that nobody answers is asked again, under the same id.
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Kernel {
     /// Asks, and asks again: a notification can be lost.
-    pub(super) async fn ask_by_callback(&self, question: &Question<'_>) -> Asked {
+    pub(super) async fn ask_by_callback(&self, question: &Question<'_>) -> AskOutcome {
         let context = question.attempt.context;
         let wait = self.gate().options().approval_wait;
         let deadline = Instant::now() + wait;
@@ -30,22 +30,22 @@ impl Kernel {
             tool: attempt.called().map(|(tool, exposed)| (tool.into(), exposed.into())),
         };
         let Some(mut answer) = self.gate().desk.expect(&question.id, asked) else {
-            return Asked::Nobody;
+            return AskOutcome::Nobody;
         };
         for attempt in 1..=REPEATS + 1 {
             if context.remote.notify(request(question, wait, attempt)).is_err() {
-                return Asked::Nobody;
+                return AskOutcome::Nobody;
             }
             let last = attempt > REPEATS;
             let until = if last { deadline } else { deadline.min(Instant::now() + PATIENCE) };
             match tokio::time::timeout_at(until, &mut answer).await {
-                Ok(Ok(answer)) => return Asked::Answered(read(&answer)),
-                Ok(Err(_)) => return Asked::Nobody,
+                Ok(Ok(answer)) => return AskOutcome::Answered(read(&answer)),
+                Ok(Err(_)) => return AskOutcome::Nobody,
                 Err(_) if until >= deadline => break,
                 Err(_) => {}
             }
         }
-        Asked::Silent
+        AskOutcome::Silent
     }
 }
 

@@ -9,7 +9,7 @@ use switchboard_store::Reuse;
 use switchboard_wire::{Edit, Raw};
 
 use super::question::Question;
-use super::{Answered, Asked, QUESTION, STATE};
+use super::{Answered, AskOutcome, QUESTION, STATE};
 use crate::bridge;
 
 /// Tells a client that the kernel asks, not the server.
@@ -28,14 +28,14 @@ impl Question<'_> {
 }
 
 /// Asks a legacy client's user in the middle of the call.
-pub(super) async fn ask_by_elicitation(context: &Context, message: &str, wait: Duration) -> Asked {
+pub(super) async fn ask_by_elicitation(context: &Context, message: &str, wait: Duration) -> AskOutcome {
     let mut call = Call::new(method::ELICIT, Some(elicitation(context, message))).within(wait);
     call.max_timeout = wait;
     call.cancel = context.cancel.clone();
     match context.remote.request(call).await {
-        Ok(reply) => reply.outcome.map_or(Asked::Nobody, |result| Asked::Answered(read_elicitation(&result))),
-        Err(CallError::Timeout(_)) => Asked::Silent,
-        Err(_) => Asked::Nobody,
+        Ok(reply) => reply.outcome.map_or(AskOutcome::Nobody, |result| AskOutcome::Answered(read_elicitation(&result))),
+        Err(CallError::Timeout(_)) => AskOutcome::Silent,
+        Err(_) => AskOutcome::Nobody,
     }
 }
 

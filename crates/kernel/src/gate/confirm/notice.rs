@@ -8,7 +8,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::Attempt;
 use crate::kernel::waiting::{PROGRESS_INTERVAL, countdown};
-use crate::relay::LogWish;
+use crate::relay::LogFilter;
 
 /// What is said of one call that waits.
 pub(super) struct Notice<'a> {
@@ -33,9 +33,9 @@ impl<'a> Notice<'a> {
     /// Tells everybody that the call waits.
     pub(super) fn begin(&self) {
         tracing::warn!("{}", self.message);
-        let log = crate::welcome::own_log(&self.message);
+        let log = crate::initialize::own_log(&self.message);
         let context = self.attempt.context;
-        if LogWish::of(context, Some(self.attempt.raw)).admits(context, &log) {
+        if LogFilter::of(context, Some(self.attempt.raw)).admits(context, &log) {
             let _ = context.remote.notify(log);
         }
     }

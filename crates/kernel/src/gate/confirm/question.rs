@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use switchboard_policy::redact;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Approvals, Claim, Claimed, Digest, Held, Refusal, Ticket};
+use switchboard_store::{Approvals, Claim, Claimed, Digest, HeldCall, Refusal, Ticket};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
@@ -38,7 +38,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    fn held(&self, now: Timestamp, reason: ConfirmReason) -> Held {
+    fn held(&self, now: Timestamp, reason: ConfirmReason) -> HeldCall {
         let context = self.attempt.context;
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
         let hash = |digest: Digest| Raw::string(&digest.to_string());
@@ -51,7 +51,7 @@ impl Question<'_> {
             .set_optional("client", client.map(|client| Raw::string(&client)))
             .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
             .finish();
-        Held {
+        HeldCall {
             id: self.id.clone(),
             principal: context.session.principal.as_ref().to_owned(),
             session: context.session.lasting.then(|| context.session.id.as_ref().to_owned()),
@@ -67,7 +67,7 @@ impl Question<'_> {
     }
 
     /// Why an answer to that held call is none to this one, if it is not.
-    pub(super) fn differs_from(&self, held: &Held) -> Option<&'static str> {
+    pub(super) fn differs_from(&self, held: &HeldCall) -> Option<&'static str> {
         if held.server != **self.attempt.server.id() || held.tool != self.attempt.tool {
             return Some("it was given for another tool");
         }
@@ -131,7 +131,7 @@ impl Question<'_> {
                 return Ok(Claimed::Granted(approval));
             }
             self.approvals.withdraw(&approval.held.id, EXPIRED, now).await.map_err(unanswerable)?;
-            if claim.ticket != Ticket::Standing {
+            if claim.ticket != Ticket::Reusable {
                 break;
             }
         }

@@ -86,12 +86,12 @@ impl Drop for Watched<'_> {
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;
-    use switchboard_store::{Decision, Digest, Held, Location, Options, Reuse, Verdict};
+    use switchboard_store::{Decision, Digest, HeldCall, Location, Options, Reuse, Verdict};
 
     use super::*;
 
-    fn held(id: &str, now: Timestamp) -> Held {
-        Held {
+    fn held(id: &str, now: Timestamp) -> HeldCall {
+        HeldCall {
             id: id.to_owned(),
             principal: "ann".to_owned(),
             session: None,

@@ -11,7 +11,7 @@ use crate::server::Server;
 pub(crate) fn notify_held(kernel: &Kernel, server: &Server, before: &Quarantine, now: &Quarantine) {
     let Some(message) = message(server.id(), before, now) else { return };
     tracing::warn!("{message}");
-    let notification = crate::welcome::own_log(&message);
+    let notification = crate::initialize::own_log(&message);
     let tables = kernel.gate().granted.latest();
     for session in kernel.clients() {
         if kernel.knows_of(&tables, &session, server) && ClientState::of(&session).wants_log(&notification) {

@@ -9,7 +9,7 @@ use switchboard_validators::screen::{self, Screening};
 use switchboard_wire::{Edit, Object, Raw};
 
 use crate::directory::{ListKind, Lists};
-use crate::gate::exact;
+use crate::gate::canonical;
 use crate::names;
 
 /// Under this name the instructions of a server are remembered: no tool can have it.
@@ -148,7 +148,7 @@ pub(super) fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> 
 impl Shown {
     fn new(name: String, counted: &Raw, raw: Raw) -> Self {
         // A definition in which a member stands twice is compared as it was written.
-        let definition = exact::text(counted).unwrap_or_else(|_| counted.as_str().to_owned());
+        let definition = canonical::text(counted).unwrap_or_else(|_| counted.as_str().to_owned());
         Self { name, hash: Digest::of(definition.as_bytes()), definition, raw }
     }
 

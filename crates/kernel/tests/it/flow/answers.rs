@@ -191,8 +191,8 @@ async fn who_may_not_call_the_tool_any_more_answers_none_of_its_questions() {
     let ann = client_as(&kernel, "ann", Era::Legacy).await;
     let _running = ann.begin(20, &asks(&confirm("Continue?")));
     let asked = question(&ann, 1).await;
-    let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
-    office.grant_access(entry("ann", "s", Some("asks"), false)).await.expect("denied");
+    let operator_actions = switchboard_kernel::OperatorActions::of_operator(store.clone(), "olga");
+    operator_actions.grant_access(entry("ann", "s", Some("asks"), false)).await.expect("denied");
     assert_eq!(respond(&ann, &asked, "confirm").await.expect_err("not any more").code, 4004);
     assert_eq!(server.answers.borrow().len(), 0);
     let blocked = recorded(&store, "TOOL_BLOCKED", 1).await;
@@ -244,10 +244,10 @@ async fn an_operators_answer_is_on_record_once() {
     question(&ann, 1).await;
     let pending = ann.send_as(1, "mgp/events/pending_callbacks", json!({})).await.expect("a list");
     assert_eq!(pending["pending"][0]["request_id"], 20, "{pending}");
-    let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
+    let operator_actions = switchboard_kernel::OperatorActions::of_operator(store.clone(), "olga");
     let said = serde_json::value::RawValue::from_string("\"confirm\"".to_owned()).expect("JSON");
     let id = pending["pending"][0]["callback_id"].as_str().expect("an id");
-    office.answer_callback(id, &said).await.expect("kept").expect("open");
+    operator_actions.answer_callback(id, &said).await.expect("kept").expect("open");
     running.answer.await.expect("no panic").expect("a result");
     let noted = recorded(&store, "dev.switchboard.callback_answered", 1).await;
     assert_eq!((noted.len(), &noted[0].details["by"]), (1, &json!("operator")), "{noted:?}");

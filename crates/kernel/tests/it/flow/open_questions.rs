@@ -96,8 +96,8 @@ async fn questions_end_with_their_call() {
     // The right to it is taken back.
     let running = ann.begin(3, &asks("revoked"));
     until_listed(&store, 1).await;
-    let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
-    office.grant_access(crate::gate::world::entry("ann", "s", None, false)).await.unwrap();
+    let operator_actions = switchboard_kernel::OperatorActions::of_operator(store.clone(), "olga");
+    operator_actions.grant_access(crate::gate::world::entry("ann", "s", None, false)).await.unwrap();
     let ended = tokio::time::timeout(Duration::from_secs(3), running.answer).await.expect("it ends");
     assert!(ended.unwrap().is_err());
     until_listed(&store, 0).await;

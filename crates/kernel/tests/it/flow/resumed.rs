@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{Kernel, Office, ServerPolicy};
+use switchboard_kernel::{Kernel, OperatorActions, ServerPolicy};
 use switchboard_peer::{Identity, Method, Principal};
 use switchboard_protocol::Era;
 use switchboard_store::Store;
@@ -40,8 +40,8 @@ fn sequences(client: &Client) -> Vec<u64> {
 
 /// The operator takes a tool from ann; when this returns, it counts.
 async fn deny(store: &Store, tool: Option<&str>) {
-    let office = Office::of_operator(store.clone(), "olga");
-    office.grant_access(entry("ann", "s", tool, false)).await.expect("denied");
+    let operator_actions = OperatorActions::of_operator(store.clone(), "olga");
+    operator_actions.grant_access(entry("ann", "s", tool, false)).await.expect("denied");
 }
 
 /// What was blocked, by the detail that names it.
@@ -247,7 +247,7 @@ async fn kept_results_are_not_given_past_limits_that_were_set_later() {
     let mut narrowed = entry("ann", "s", None, true);
     let limits = json!({"paths": ["/srv/ok/**"]}).to_string();
     narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
-    Office::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
+    OperatorActions::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
     tokio::time::sleep(Duration::from_millis(220)).await;
     for piece in [&secret, &fine] {
         ann.send_as(4, "operations/resume", resume(piece)).await.expect_err("its arguments are not known any more");
@@ -314,7 +314,7 @@ async fn narrow(store: &Store, principal: &str, paths: &str) {
     let mut narrowed = entry(principal, "s", None, true);
     let limits = json!({"paths": [paths]}).to_string();
     narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
-    Office::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
+    OperatorActions::of_operator(store.clone(), "olga").grant_access(narrowed).await.expect("narrowed");
 }
 
 #[tokio::test]
@@ -367,8 +367,8 @@ async fn a_stream_ends_with_the_rights_of_those_it_was_passed_on_by() {
         let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
         let kernel = kernel(&server, Some(store.clone())).await;
         let ann = client(&kernel, Era::Legacy).await;
-        let office = Office::of_operator(store.clone(), "olga");
-        office.grant_access(entry("zoe", "s", None, true)).await.expect("granted");
+        let operator_actions = OperatorActions::of_operator(store.clone(), "olga");
+        operator_actions.grant_access(entry("zoe", "s", None, true)).await.expect("granted");
         let delegation =
             json!({"original_actor": "zoe", "delegated_via": "ann", "delegation_id": "d", "chain": ["zoe", "ann"]});
         let call = json!({"name": "steps", "arguments": {"path": "/etc/x"}, "_mgp": {"delegation": delegation}});
@@ -381,7 +381,7 @@ async fn a_stream_ends_with_the_rights_of_those_it_was_passed_on_by() {
         if narrows {
             narrow(&store, "zoe", "/srv/ok/**").await;
         } else {
-            office.grant_access(entry("zoe", "s", None, false)).await.expect("denied");
+            operator_actions.grant_access(entry("zoe", "s", None, false)).await.expect("denied");
         }
         running.answer.await.expect("no panic").expect_err("ended");
         until("it stops", || server.running.load(Ordering::SeqCst) == 0).await;

@@ -460,7 +460,7 @@ fn requests(client: &Client) -> Vec<Value> {
 async fn answer(house: &House, id: &str, verdict: Verdict, reason: Option<&str>) -> usize {
     let until = Timestamp::now() + SignedDuration::from_mins(5);
     let reason = reason.map(str::to_owned);
-    house.office().answer(&[id.to_owned()], verdict, reason, until).await.unwrap().len()
+    house.operator_actions().answer(&[id.to_owned()], verdict, reason, until).await.unwrap().len()
 }
 
 async fn held(house: &House, count: usize) -> String {

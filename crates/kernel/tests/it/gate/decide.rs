@@ -50,14 +50,15 @@ async fn held(house: &House) -> String {
 
 async fn approve(house: &House, id: &str, reuse: Reuse) {
     let until = Timestamp::now() + SignedDuration::from_mins(5);
-    let decided = house.office().answer(&[id.to_owned()], Verdict::Approve(reuse), None, until).await.unwrap();
+    let decided =
+        house.operator_actions().answer(&[id.to_owned()], Verdict::Approve(reuse), None, until).await.unwrap();
     assert_eq!(decided.len(), 1);
 }
 
 /// Says yes, to a question that may have ended already with what it is about.
 async fn approve_late(house: &House, id: &str) {
     let until = Timestamp::now() + SignedDuration::from_mins(5);
-    house.office().answer(&[id.to_owned()], Verdict::Approve(Reuse::Once), None, until).await.unwrap();
+    house.operator_actions().answer(&[id.to_owned()], Verdict::Approve(Reuse::Once), None, until).await.unwrap();
 }
 
 /// What hid itself from people once: code as a password in a URL, and arguments that are named like secrets.
@@ -374,7 +375,7 @@ async fn an_answer_does_not_outlive_the_definition() {
     // A person looks at the new definition and accepts it. What was agreed to before is not agreed to now.
     let pins = house.store.pins().list(Some("db")).await.unwrap();
     let pin = pins.into_iter().find(|pin| pin.tool == "drop").unwrap();
-    house.office().accept_definition("db", "drop", pin.shown_hash).await.unwrap().unwrap();
+    house.operator_actions().accept_definition("db", "drop", pin.shown_hash).await.unwrap().unwrap();
     for _ in 0..400 {
         if house.kernel.status()[0].held.is_empty() {
             break;

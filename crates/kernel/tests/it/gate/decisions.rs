@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{Office, ServerPolicy};
+use switchboard_kernel::{OperatorActions, ServerPolicy};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AccessSelector, PermissionDecision};
@@ -30,14 +30,14 @@ fn told(client: &Client, channel: &str) -> usize {
     events.iter().filter(|event| event["channel"].as_str().is_some_and(|name| name.starts_with(channel))).count()
 }
 
-async fn decide_all(office: &Office) {
-    office.grant_access(entry("bob", "s", None, true)).await.unwrap();
+async fn decide_all(operator_actions: &OperatorActions) {
+    operator_actions.grant_access(entry("bob", "s", None, true)).await.unwrap();
     let selector = AccessSelector { principal: Some("bob".into()), ..AccessSelector::default() };
-    assert_eq!(office.revoke_access(&selector).await.unwrap().len(), 1);
+    assert_eq!(operator_actions.revoke_access(&selector).await.unwrap().len(), 1);
     for decision in [PermissionDecision::Approved, PermissionDecision::Denied] {
-        office.decide_permission("s", "camera", decision, None, None, None).await.unwrap();
+        operator_actions.decide_permission("s", "camera", decision, None, None, None).await.unwrap();
     }
-    assert_eq!(office.revoke_permission("s", Some("camera")).await.unwrap().len(), 1);
+    assert_eq!(operator_actions.revoke_permission("s", Some("camera")).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn decisions_of_another_process_reach_the_sink_and_who_subscribed() {
     // The kernel has looked where the log ends before anything is decided.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let theirs = open(house.directory.path()).await;
-    decide_all(&Office::of_operator(theirs, "olga")).await;
+    decide_all(&OperatorActions::of_operator(theirs, "olga")).await;
     until("the sink hears of all", || types(&sink.heard(AUDIT)).len() >= STANDARD.len()).await;
     until("root hears of all", || told(&root, "security.permission_") + told(&root, "security.access_") >= 5).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
@@ -93,7 +93,7 @@ async fn a_decision_by_a_method_is_told_once_with_the_trace_of_its_request() {
     let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
     let end = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
     let yes = switchboard_store::Verdict::Approve(switchboard_store::Reuse::Once);
-    house.office().answer(&[pending[0].held.id.clone()], yes, None, end).await.unwrap();
+    house.operator_actions().answer(&[pending[0].held.id.clone()], yes, None, end).await.unwrap();
     root.request("tools/call", called).await.expect("granted");
     let sought = json!({"reason": "capability_gap", "context": "do a", "task_trace_id": "of-task"});
     root.request("mgp/tools/request", sought).await.expect("an answer");
@@ -175,7 +175,7 @@ async fn what_a_tool_needs_is_asked_for_and_granting_it_brings_the_tool() {
     let soon = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + 3_600).unwrap();
     let scope = serde_json::value::RawValue::from_string(r#"{"hosts":["cam"]}"#.to_owned()).unwrap();
     let decided = PermissionDecision::Approved;
-    house.office().decide_permission("s", "camera", decided, Some(scope), Some(soon), None).await.unwrap();
+    house.operator_actions().decide_permission("s", "camera", decided, Some(scope), Some(soon), None).await.unwrap();
     until("the server is told", || !script.heard("mgp/permission/grant").is_empty()).await;
     let told = &script.heard("mgp/permission/grant")[0];
     assert_eq!(told["grants"]["camera"], json!({"decision": "approved", "scope": {"hosts": ["cam"]}}));

@@ -63,8 +63,8 @@ async fn a_yes_to_a_host_ends_with_the_right_to_the_server() {
         let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
         ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"decision": "once"}}));
         assert!(ran(&ann.call("browser_navigate", open("http://localhost:3000/")).await));
-        house.office().grant_access(entry("ann", "web", None, false)).await.unwrap();
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().grant_access(entry("ann", "web", None, false)).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         tokio::time::sleep(Duration::from_millis(250)).await;
         let later = house.client(Era::Legacy, "ann").await;
         let asked = later.call("browser_navigate", open("http://localhost:3000/")).await;

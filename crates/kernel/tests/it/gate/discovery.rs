@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{
-    AgentTools, Budget, GateOptions, Kernel, KernelOptions, Level, Office, ServerPolicy, ToolContext,
+    AgentTools, Budget, GateOptions, Kernel, KernelOptions, Level, OperatorActions, ServerPolicy, ToolContext,
 };
 use switchboard_peer::{Identity, Method};
 use switchboard_policy::risk::OperatorWord;
@@ -216,8 +216,8 @@ async fn nothing_is_found_that_may_not_be_seen() {
         (client.call("mgp_tools_call", call).await, client.call("clock__convert_time", json!({})).await);
     assert_eq!(through.unwrap_err().code, direct.unwrap_err().code);
 
-    let office = Office::of_operator(open(place.directory.path()).await, "olga");
-    office.grant_access(entry("ann", "clock", Some("convert_time"), true)).await.unwrap();
+    let operator_actions = OperatorActions::of_operator(open(place.directory.path()).await, "olga");
+    operator_actions.grant_access(entry("ann", "clock", Some("convert_time"), true)).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
     let result = discover(&client, "convert a time to another zone").await;
     assert_eq!(found(&result), ["clock__convert_time"], "and nothing else of the server");

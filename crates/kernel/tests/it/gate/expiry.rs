@@ -33,7 +33,7 @@ async fn past(end: Timestamp) {
 async fn agree_for_always(house: &House) {
     let held = house.await_events("dev.switchboard.call_held", 1).await;
     let id = held[0].details["approval"].as_str().unwrap().to_owned();
-    house.office().answer(&[id], Verdict::Approve(Reuse::Always), None, later()).await.unwrap();
+    house.operator_actions().answer(&[id], Verdict::Approve(Reuse::Always), None, later()).await.unwrap();
 }
 
 /// A yes for always is one for as long as the grant lasts, whoever grants what afterwards.
@@ -46,7 +46,7 @@ async fn what_was_agreed_to_ends_when_the_grant_has_run_out() {
             // Without the grant of the tool, that of the server still holds.
             house.grant("ann", "files", None, true).await;
         }
-        let granted = house.office().grant_access(short("ann", Some("drop"))).await.unwrap();
+        let granted = house.operator_actions().grant_access(short("ann", Some("drop"))).await.unwrap();
         let ann = house.client(Era::Legacy, "ann").await;
         let (called, ()) = tokio::join!(ann.call("drop", json!({})), agree_for_always(&house));
         assert!(ran(&called), "{called:?}");
@@ -68,7 +68,7 @@ async fn what_was_agreed_to_ends_when_the_grant_has_run_out() {
 async fn a_grant_that_is_renewed_in_time_keeps_what_was_agreed_to() {
     let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
     let house = House::new(&[("files", script.clone())]).await;
-    let granted = house.office().grant_access(short("ann", None)).await.unwrap();
+    let granted = house.operator_actions().grant_access(short("ann", None)).await.unwrap();
     let ann = house.client(Era::Legacy, "ann").await;
     let (called, ()) = tokio::join!(ann.call("drop", json!({})), agree_for_always(&house));
     assert!(ran(&called), "{called:?}");
@@ -83,7 +83,7 @@ async fn a_grant_that_is_renewed_in_time_keeps_what_was_agreed_to() {
 async fn a_question_ends_when_the_grant_has_run_out() {
     let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
     let house = House::new(&[("files", script.clone())]).await;
-    house.office().grant_access(short("ann", None)).await.unwrap();
+    house.operator_actions().grant_access(short("ann", None)).await.unwrap();
     let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
     let asked = ann.call("drop", json!({})).await.unwrap();
     assert_eq!(asked["resultType"], "input_required");
@@ -109,7 +109,7 @@ async fn a_question_ends_when_the_grant_has_run_out() {
 async fn a_held_call_ends_when_the_grant_has_run_out() {
     let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
     let house = House::new(&[("files", script.clone())]).await;
-    house.office().grant_access(short("ann", None)).await.unwrap();
+    house.operator_actions().grant_access(short("ann", None)).await.unwrap();
     let ann = house.client(Era::Legacy, "ann").await;
     let called = tokio::time::timeout(SOON, ann.call("drop", json!({}))).await;
     assert!(called.expect("it ends").unwrap_err().message.contains("Unknown tool"));
@@ -123,7 +123,7 @@ async fn a_running_call_ends_when_the_grant_has_run_out() {
     for era in ERAS {
         let script = Script::new(Era::Legacy, vec![writing("hang")]);
         let house = House::new(&[("files", script.clone())]).await;
-        house.office().grant_access(short("ann", None)).await.unwrap();
+        house.operator_actions().grant_access(short("ann", None)).await.unwrap();
         let ann = house.client(era, "ann").await;
         let refused = tokio::time::timeout(SOON, ann.call("hang", json!({}))).await.expect("it ends").unwrap_err();
         assert!(refused.message.contains("taken back") && refused.message.contains("unknown"), "{refused:?}");
@@ -195,8 +195,13 @@ async fn a_running_call_ends_with_a_permission_of_its_server() {
         script.capabilities.lock()["mgp"] = json!({"version": "0.3.0", "extensions": ["permissions", "tool_security"], "permissions_required": ["filesystem.write"]});
         let house = House::with(&[("files", script.clone())], ServerPolicy::default, open_house).await;
         let decide = |decision, ends| {
-            let office = house.office();
-            async move { office.decide_permission("files", "filesystem.write", decision, None, ends, None).await.unwrap() }
+            let operator_actions = house.operator_actions();
+            async move {
+                operator_actions
+                    .decide_permission("files", "filesystem.write", decision, None, ends, None)
+                    .await
+                    .unwrap()
+            }
         };
         let ends = (how == "run out").then(|| Timestamp::now() + SHORT);
         decide(PermissionDecision::Approved, ends).await;
@@ -206,12 +211,12 @@ async fn a_running_call_ends_with_a_permission_of_its_server() {
             match how {
                 "revoked while held" => {
                     house.await_events("dev.switchboard.call_held", 1).await;
-                    house.office().revoke_permission("files", None).await.unwrap();
+                    house.operator_actions().revoke_permission("files", None).await.unwrap();
                 }
                 _ => until("it arrives", || script.calls() == 1).await,
             }
             match how {
-                "revoked" => drop(house.office().revoke_permission("files", None).await.unwrap()),
+                "revoked" => drop(house.operator_actions().revoke_permission("files", None).await.unwrap()),
                 "denied" => decide(PermissionDecision::Denied, None).await,
                 _ => {}
             }

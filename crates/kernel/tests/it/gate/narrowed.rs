@@ -12,7 +12,7 @@ use super::world::{ERAS, House, Script, entry, kind_of, open_house, ran, rejecti
 async fn grant(house: &House, principal: &str, tool: Option<&str>, scope: Option<Value>) {
     let mut entry = entry(principal, "s", tool, true);
     entry.scopes = scope.map(|scope| RawValue::from_string(scope.to_string()).unwrap());
-    house.office().grant_access(entry).await.unwrap();
+    house.operator_actions().grant_access(entry).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
 }
 

@@ -16,7 +16,7 @@ use super::world::{ERAS, House, Script, entry, open_house, ran, tool};
 async fn narrowed(house: &House, principal: &str, scope: Value) {
     let mut entry = entry(principal, "s", None, true);
     entry.scopes = Some(RawValue::from_string(scope.to_string()).unwrap());
-    house.office().grant_access(entry).await.unwrap();
+    house.operator_actions().grant_access(entry).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
 }
 

@@ -85,7 +85,7 @@ async fn passes(script: &Script, client: &Client, method: &str, params: Value) -
 async fn narrowed(house: &House, principal: &str, scope: Option<Value>) {
     let mut entry = entry(principal, "s", None, true);
     entry.scopes = scope.map(|scope| RawValue::from_string(scope.to_string()).unwrap());
-    house.office().grant_access(entry).await.unwrap();
+    house.operator_actions().grant_access(entry).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
 }
 
@@ -554,7 +554,7 @@ async fn a_prompt_that_changes_while_it_is_held_is_not_got() {
         }
         let end = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
         let yes = switchboard_store::Verdict::Approve(switchboard_store::Reuse::Once);
-        house.office().answer(&[id], yes, None, end).await.unwrap();
+        house.operator_actions().answer(&[id], yes, None, end).await.unwrap();
     };
     let get = json!({"name": "run_command", "arguments": {"command": "ls"}});
     let (got, ()) = tokio::join!(ann.request("prompts/get", get), deciding);

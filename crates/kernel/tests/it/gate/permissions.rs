@@ -44,7 +44,7 @@ async fn decide(
     until: Option<Timestamp>,
 ) {
     let scope = scope.map(|scope| RawValue::from_string(scope.to_string()).unwrap());
-    house.office().decide_permission("s", permission, decision, scope, until, None).await.unwrap();
+    house.operator_actions().decide_permission("s", permission, decision, scope, until, None).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
 }
 
@@ -138,7 +138,7 @@ async fn what_is_denied_expired_or_taken_back_is_closed() {
     closed(&house, &script, Era::Legacy).await;
     decide(&house, "memory.read", PermissionDecision::Approved, None, None).await;
     assert!(ran(&ann.call("read", json!({})).await));
-    house.office().revoke_permission("s", None).await.unwrap();
+    house.operator_actions().revoke_permission("s", None).await.unwrap();
     closed(&house, &script, Era::Legacy).await;
 }
 

@@ -109,10 +109,10 @@ async fn an_upgrade_is_followed_or_is_one_question() {
             assert!(told.contains("definition_held"), "{told}");
             assert!(told.contains("its text has other words") && told.contains("pins accept s tool_00"), "{told}");
             assert!(ann.greeting["instructions"].as_str().unwrap().contains("`switchboard pins accept s`"));
-            let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
+            let operator_actions = switchboard_kernel::OperatorActions::of_operator(store.clone(), "olga");
             for pin in store.pins().list(Some("s")).await.unwrap() {
                 if pin.state == PinState::Quarantined {
-                    office.accept_definition("s", &pin.tool, pin.shown_hash).await.unwrap().unwrap();
+                    operator_actions.accept_definition("s", &pin.tool, pin.shown_hash).await.unwrap().unwrap();
                 }
             }
             let back = async {
@@ -228,8 +228,8 @@ async fn what_a_person_refused_is_not_asked_about_again() {
     *script.tools.lock() = vec![described("read", "Reads a file and its neighbours.")];
     kernel_on(&store, &script).await;
     let pin = store.pins().list(Some("s")).await.unwrap().into_iter().find(|pin| pin.tool == "read").unwrap();
-    let office = switchboard_kernel::Office::of_operator(store.clone(), "olga");
-    assert!(office.refuse_definition("s", "read", pin.shown_hash).await.unwrap());
+    let operator_actions = switchboard_kernel::OperatorActions::of_operator(store.clone(), "olga");
+    assert!(operator_actions.refuse_definition("s", "read", pin.shown_hash).await.unwrap());
     let (_kernel, ann, tools) = started(&store, &script, PinPolicy::Follow).await;
     assert!(tools.is_empty());
     let told = format!("{:?}", ann.call("read", json!({})).await);

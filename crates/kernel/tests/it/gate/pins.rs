@@ -93,8 +93,8 @@ async fn every_change_of_what_a_definition_means_holds_the_tool_back() {
                 house.store.pins().list(Some("s")).await.unwrap().into_iter().find(|pin| pin.tool == "read").unwrap();
             // Somebody else accepts what he saw: another definition is another matter.
             let other = switchboard_store::Digest::of(b"another");
-            assert!(house.office().accept_definition("s", "read", other).await.unwrap().is_none());
-            assert!(house.office().accept_definition("s", "read", pin.shown_hash).await.unwrap().is_some());
+            assert!(house.operator_actions().accept_definition("s", "read", other).await.unwrap().is_none());
+            assert!(house.operator_actions().accept_definition("s", "read", pin.shown_hash).await.unwrap().is_some());
             // It is looked for once in a second.
             let listed = async {
                 while !ann.list("tools").await.contains(&"read".to_owned()) {
@@ -178,7 +178,7 @@ async fn what_an_honest_server_may_say_is_shown_with_a_mark() {
     assert_eq!(marked, [INSTRUCTIONS, "eager"]);
     let hash = house.store.pins().list(Some("s")).await.unwrap();
     let hash = hash.iter().find(|pin| pin.tool == "eager").unwrap().shown_hash;
-    house.office().accept_definition("s", "eager", hash).await.unwrap().unwrap();
+    house.operator_actions().accept_definition("s", "eager", hash).await.unwrap().unwrap();
     script.tools.lock().truncate(1);
     settle(&house, &script).await;
     let tools = ann.request("tools/list", json!({})).await.unwrap();
@@ -307,7 +307,7 @@ async fn prompts_resources_and_templates_are_pinned() {
         assert_eq!(events[0].target.tool_name.as_deref(), Some(held));
         let pins = house.store.pins().list(Some("s")).await.unwrap();
         let pin = pins.iter().find(|pin| pin.tool == held).unwrap();
-        assert!(house.office().accept_definition("s", held, pin.shown_hash).await.unwrap().is_some());
+        assert!(house.operator_actions().accept_definition("s", held, pin.shown_hash).await.unwrap().is_some());
         tokio::time::sleep(Duration::from_millis(2_300)).await;
         for (name, outcome) in works().await {
             assert!(outcome.is_ok(), "{what}: {name} after it was accepted: {outcome:?}");

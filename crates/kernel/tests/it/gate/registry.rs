@@ -6,8 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_kernel::{
-    Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, Office, Registering, Registration, Run,
-    ServerOffers, ServerPolicy, ServerSpec, Source, ToolContext,
+    Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, OperatorActions, Registering, Registration,
+    Run, ServerOffers, ServerPolicy, ServerSpec, Source, ToolContext,
 };
 use switchboard_peer::client::Target;
 use switchboard_peer::{BoxFuture, Handler as _, Identity, Method};
@@ -172,7 +172,7 @@ impl Place {
         let ids: Vec<String> = pending.iter().map(|pending| pending.held.id.clone()).collect();
         assert_eq!(ids.len(), 1, "one question");
         let until = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
-        Office::of_operator(store, "olga").answer(&ids, verdict, Some("why".to_owned()), until).await.unwrap();
+        OperatorActions::of_operator(store, "olga").answer(&ids, verdict, Some("why".to_owned()), until).await.unwrap();
     }
 
     async fn log(&self) -> Vec<AuditEvent> {
@@ -352,10 +352,10 @@ async fn what_is_for_a_session_ends_with_it_and_what_is_to_stay_is_kept() {
 async fn a_name_under_which_something_was_granted_is_not_given_to_another_server() {
     let place = Place::new(|_, gate| gate.approval_policy = ApprovalPolicy::AutoApprove).await;
     let bot = place.client(Era::Legacy, "bot").await;
-    let office = Office::of_operator(open(place.directory.path()).await, "olga");
+    let operator_actions = OperatorActions::of_operator(open(place.directory.path()).await, "olga");
     let approved = switchboard_store::PermissionDecision::Approved;
-    office.decide_permission("old", "network.outbound", approved, None, None, None).await.unwrap();
-    office.grant_access(super::world::entry("ann", "older", None, true)).await.unwrap();
+    operator_actions.decide_permission("old", "network.outbound", approved, None, None, None).await.unwrap();
+    operator_actions.grant_access(super::world::entry("ann", "older", None, true)).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
     for id in ["old", "older"] {
         let refused = bot.request("mgp/discovery/register", wish(id, "water")).await.unwrap_err();
@@ -363,8 +363,8 @@ async fn a_name_under_which_something_was_granted_is_not_given_to_another_server
     }
     // What is granted to a registered server goes with it.
     ask(&bot, "mgp/discovery/register", wish("garden", "water")).await;
-    office.grant_access(super::world::entry("ann", "garden", None, true)).await.unwrap();
-    office.decide_permission("garden", "network.outbound", approved, None, None, None).await.unwrap();
+    operator_actions.grant_access(super::world::entry("ann", "garden", None, true)).await.unwrap();
+    operator_actions.decide_permission("garden", "network.outbound", approved, None, None, None).await.unwrap();
     tokio::time::sleep(Duration::from_millis(220)).await;
     let ann = place.client(Era::Legacy, "ann").await;
     assert_eq!(ask(&ann, "mgp/discovery/list", json!({})).await["servers"].as_array().unwrap().len(), 2);

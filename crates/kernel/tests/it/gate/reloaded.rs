@@ -134,7 +134,8 @@ async fn a_held_call_that_is_still_the_same_can_be_approved_after_a_reload() {
             }
             house.kernel.settled(Duration::from_secs(5)).await;
             tokio::time::sleep(Duration::from_millis(300)).await;
-            let decided = house.office().answer(&[id], Verdict::Approve(Reuse::Once), None, later()).await.unwrap();
+            let decided =
+                house.operator_actions().answer(&[id], Verdict::Approve(Reuse::Once), None, later()).await.unwrap();
             assert_eq!(decided.len(), 1, "{what}: it waits");
         });
         let called = called.await.unwrap_or_else(|| panic!("{what}: it is made"));

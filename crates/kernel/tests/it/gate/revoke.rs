@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_kernel::Office;
+use switchboard_kernel::OperatorActions;
 use switchboard_protocol::Era;
 
 use super::world::{ERAS, House, Script, dangerous, entry, everything_of, open, ran, tool, until};
@@ -19,7 +19,7 @@ async fn no_call_passes_once_revoke_has_returned() {
     );
     let house = House::new(&[("files", script.clone())]).await;
     let elsewhere = open(house.directory.path()).await;
-    let office = Office::of_operator(elsewhere.clone(), "olga");
+    let operator_actions = OperatorActions::of_operator(elsewhere.clone(), "olga");
     let ann = Arc::new(house.client(Era::Modern, "ann").await);
     for round in 0..50 {
         elsewhere.grants().put_access(&entry("ann", "files", None, true)).await.unwrap();
@@ -37,7 +37,7 @@ async fn no_call_passes_once_revoke_has_returned() {
             while passed.load(Ordering::Relaxed) == 0 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            assert_eq!(office.revoke_access(&everything_of("ann")).await.unwrap().len(), 1);
+            assert_eq!(operator_actions.revoke_access(&everything_of("ann")).await.unwrap().len(), 1);
             let before = script.calls();
             for _ in 0..3 {
                 assert!(ann.call("read", json!({})).await.is_err(), "round {round}: passed after the revocation");
@@ -61,10 +61,10 @@ async fn a_held_call_does_not_outlive_the_right_to_make_it() {
     let deciding = async {
         let held = house.await_events("dev.switchboard.call_held", 1).await;
         let id = held[0].details["approval"].as_str().unwrap().to_owned();
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         let until = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
         let yes = switchboard_store::Verdict::Approve(switchboard_store::Reuse::Once);
-        house.office().answer(&[id], yes, None, until).await.unwrap();
+        house.operator_actions().answer(&[id], yes, None, until).await.unwrap();
     };
     let (called, ()) = tokio::join!(calling, deciding);
     assert!(called.unwrap_err().message.contains("Unknown tool"));
@@ -106,7 +106,7 @@ async fn updates_stop_with_the_grant() {
         };
         update().unwrap();
         until("an update arrives", || updates() == 1).await;
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         update().unwrap();
         // Something that comes after it on the same way has arrived, and so has the update, if it ever does.
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -126,7 +126,7 @@ async fn a_parked_call_does_not_go_on_after_the_revocation() {
         let asked = ann.call("asks", json!({})).await.unwrap();
         assert_eq!(asked["resultType"], "input_required");
         let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         let before = script.calls();
         let params = json!({
             "name": "asks", "arguments": {}, "requestState": asked["requestState"],
@@ -150,7 +150,7 @@ async fn results_of_tasks_end_with_the_grant() {
         ann.request("tools/call", json!({"name": "read", "arguments": {}, "task": {"ttl": 60_000}})).await.unwrap();
     let task = json!({"taskId": made["task"]["taskId"]});
     ann.request("tasks/result", task.clone()).await.unwrap();
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
         assert!(ann.request(method, task.clone()).await.is_err(), "{method}");
     }
@@ -164,7 +164,7 @@ async fn a_parked_call_ends_with_the_grant() {
     house.grant("ann", "files", None, true).await;
     let ann = house.client_with(Era::Modern, "ann", json!({"elicitation": {"form": {}}})).await;
     ann.call("asks", json!({})).await.unwrap();
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     let blocked = house.await_events("TOOL_BLOCKED", 1).await;
     assert!(blocked.iter().any(|event| event.details.get("what").is_some_and(|what| what == "parked")), "{blocked:?}");
 }
@@ -201,7 +201,7 @@ async fn a_task_stays_its_owners_and_its_tools_after_a_restart() {
     assert_eq!(asked(), 0, "the server is not even asked");
     let _ = ann.request("tasks/get", named.clone()).await;
     assert_eq!(asked(), 1, "hers");
-    house.office().grant_access(entry("ann", "files", Some("read"), false)).await.unwrap();
+    house.operator_actions().grant_access(entry("ann", "files", Some("read"), false)).await.unwrap();
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
         assert!(ann.request(method, named.clone()).await.unwrap_err().message.contains("Unknown task"), "{method}");
     }
@@ -223,7 +223,7 @@ async fn a_question_is_not_answered_by_who_may_not_call_any_more() {
             let answering = async {
                 until("she is asked", || ann.ear.asked.lock().len() > before).await;
                 if revoked {
-                    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+                    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
                 }
                 *ann.ear.late.lock() = Some(json!({"action": "accept", "content": {}}));
             };
@@ -245,7 +245,7 @@ async fn what_was_asked_for_is_not_sent_by_who_may_not_call_any_more() {
     let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
     let answering = async {
         until("she is asked", || !ann.ear.asked.lock().is_empty()).await;
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         *ann.ear.late.lock() = Some(json!({"action": "accept", "content": {}}));
     };
     let (called, ()) = tokio::join!(ann.call("asks", json!({})), answering);
@@ -271,7 +271,7 @@ async fn a_parked_call_that_is_given_up_is_on_record_as_unknown() {
     let waited = ended.iter().filter(|event| event.details.get("ended_as").is_some()).count();
     assert_eq!((ended.len(), waited), (2, 1), "{ended:?}");
     ann.call("asks", json!({})).await.unwrap();
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     let unknown = house.await_events("dev.switchboard.unknown_outcome", 1).await;
     assert_eq!(unknown.len(), 1, "{unknown:?}");
 }
@@ -337,7 +337,7 @@ async fn a_task_is_not_told_of_once_its_call_would_not_pass() {
     let mut narrowed = entry("ann", "files", None, true);
     let limits = json!({"paths": ["/srv/ok/**"]}).to_string();
     narrowed.scopes = Some(serde_json::value::RawValue::from_string(limits).expect("JSON"));
-    house.office().grant_access(narrowed).await.expect("narrowed");
+    house.operator_actions().grant_access(narrowed).await.expect("narrowed");
     tokio::time::sleep(Duration::from_millis(220)).await;
     assert_eq!((passes("inside").await, passes("outside").await, passes("passed-on").await), (true, false, true));
     house.grant("zoe", "files", None, false).await;
@@ -361,7 +361,7 @@ async fn what_was_watched_does_not_come_again_with_the_right() {
     let heard = || ann.ear.told.lock().iter().filter(|(method, _)| method.ends_with("updated")).count();
     update();
     until("she hears of it", || heard() == 1).await;
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     update();
     until("the server is told", || script.heard("resources/unsubscribe").len() == 1).await;
     house.grant("ann", "files", None, true).await;

@@ -25,7 +25,7 @@ async fn a_held_call_ends_at_once_with_the_grant() {
     let ann = house.client(Era::Legacy, "ann").await;
     let revoking = async {
         let held = house.await_events("dev.switchboard.call_held", 1).await;
-        house.office().revoke_access(&everything_of("ann")).await.unwrap();
+        house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         held[0].details["approval"].as_str().unwrap().to_owned()
     };
     let calling = tokio::time::timeout(SOON, ann.call("drop", json!({"table": "users"})));
@@ -33,7 +33,7 @@ async fn a_held_call_ends_at_once_with_the_grant() {
     assert!(called.expect("it ends").unwrap_err().message.contains("Unknown tool"));
     // What the operator says now is about nothing.
     let yes = Verdict::Approve(Reuse::Once);
-    assert_eq!(house.office().answer(&[id], yes, None, later()).await.unwrap().len(), 0);
+    assert_eq!(house.operator_actions().answer(&[id], yes, None, later()).await.unwrap().len(), 0);
     assert_eq!(script.calls(), 0);
     let blocked = house.await_events("TOOL_BLOCKED", 1).await;
     assert_eq!(blocked[0].details["step"], "access", "{blocked:?}");
@@ -52,7 +52,7 @@ async fn a_question_that_no_call_waits_for_ends_with_the_grant() {
         let client = house.client_with(Era::Modern, name, form.clone()).await;
         assert_eq!(client.call("drop", json!({})).await.unwrap()["resultType"], "input_required");
     }
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     let waiting = || async {
         let pending = house.store.approvals().pending(jiff::Timestamp::now(), 10).await.unwrap();
         pending.into_iter().map(|pending| pending.held.principal).collect::<Vec<_>>()
@@ -76,12 +76,12 @@ async fn what_was_agreed_to_ends_with_the_grant() {
     let deciding = async {
         let held = house.await_events("dev.switchboard.call_held", 1).await;
         let id = held[0].details["approval"].as_str().unwrap().to_owned();
-        house.office().answer(&[id], Verdict::Approve(Reuse::Always), None, later()).await.unwrap();
+        house.operator_actions().answer(&[id], Verdict::Approve(Reuse::Always), None, later()).await.unwrap();
     };
     let (called, ()) = tokio::join!(ann.call("drop", json!({})), deciding);
     assert!(super::world::ran(&called), "{called:?}");
     assert!(super::world::ran(&ann.call("drop", json!({})).await), "for always");
-    house.office().revoke_access(&everything_of("ann")).await.unwrap();
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
     house.grant("ann", "files", None, true).await;
     let again = tokio::time::timeout(Duration::from_millis(500), ann.call("drop", json!({}))).await;
     assert!(again.is_err(), "she is asked anew: {again:?}");
@@ -100,7 +100,7 @@ async fn a_running_call_ends_with_the_grant() {
         let (ann, bob) = (house.client(client, "ann").await, house.client(client, "bob").await);
         let revoking = async {
             until("both arrive", || script.calls() == 2).await;
-            house.office().revoke_access(&everything_of("ann")).await.unwrap();
+            house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
         };
         let of_ann = tokio::time::timeout(SOON, ann.call("hang", json!({})));
         let of_bob = tokio::time::timeout(SOON, bob.call("hang", json!({})));
@@ -126,7 +126,7 @@ async fn a_running_call_ends_with_whatever_it_rests_on() {
     let ann = house.client(Era::Legacy, "ann").await;
     let denying = async {
         until("it arrives", || script.calls() == 1).await;
-        house.office().grant_access(entry("ann", "files", Some("hang"), false)).await.unwrap();
+        house.operator_actions().grant_access(entry("ann", "files", Some("hang"), false)).await.unwrap();
     };
     let (called, ()) = tokio::join!(tokio::time::timeout(SOON, ann.call("hang", json!({}))), denying);
     assert!(called.expect("it ends").is_err());
@@ -137,7 +137,7 @@ async fn a_running_call_ends_with_whatever_it_rests_on() {
         until("it arrives", || script.calls() == 2).await;
         let scopes = serde_json::value::RawValue::from_string(r#"{"paths":["/srv/data"]}"#.to_owned()).ok();
         let narrowed = switchboard_store::AccessEntry { scopes, ..entry("bob", "files", None, true) };
-        house.office().grant_access(narrowed).await.unwrap();
+        house.operator_actions().grant_access(narrowed).await.unwrap();
     };
     let calling = tokio::time::timeout(SOON, bob.call("hang", json!({"path": "/etc/hosts"})));
     let (called, ()) = tokio::join!(calling, narrowing);
@@ -169,7 +169,7 @@ async fn a_running_call_survives_what_does_not_concern_it() {
             tokio::time::sleep(Duration::from_millis(150)).await;
             script.tools.lock().remove(0);
             script.tools_changed();
-            house.office().revoke_access(&everything_of("bob")).await.unwrap();
+            house.operator_actions().revoke_access(&everything_of("bob")).await.unwrap();
             tokio::time::sleep(Duration::from_millis(300)).await;
             script.release.notify_one();
         };

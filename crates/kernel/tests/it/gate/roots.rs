@@ -22,7 +22,7 @@ async fn a_clients_roots_widen_no_limit() {
         let mut limited = entry("ann", "files", None, true);
         let limits = json!({"paths": [format!("{here}/**")]}).to_string();
         limited.scopes = Some(RawValue::from_string(limits).unwrap());
-        house.office().grant_access(limited).await.unwrap();
+        house.operator_actions().grant_access(limited).await.unwrap();
         tokio::time::sleep(Duration::from_millis(220)).await;
         let ann = house.client_with(client, "ann", json!({"roots": {}})).await;
         let read = async |path: &str| ran(&ann.call("read", json!({"path": path})).await);

@@ -53,7 +53,7 @@ async fn trap_2_the_server_does_not_pick_its_validator_or_its_risk() {
     })
     .await;
     let decision = switchboard_store::PermissionDecision::Approved;
-    house.office().decide_permission("shell", "shell.execute", decision, None, None, None).await.unwrap();
+    house.operator_actions().decide_permission("shell", "shell.execute", decision, None, None, None).await.unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let ann = house.client(Era::Legacy, "ann").await;
     let injected = ann.call("run_command", json!({"command": "ls; rm -rf /"})).await;
@@ -120,7 +120,7 @@ async fn trap_4_revoking_a_server_grant_leaves_no_tool_grant_alive() {
     // An expired entry is none, and of two that differ the denial counts.
     let mut expired = entry("ann", "files", Some("read"), true);
     expired.expires_at = Some(jiff::Timestamp::now());
-    house.office().grant_access(expired).await.unwrap();
+    house.operator_actions().grant_access(expired).await.unwrap();
     for allow in [true, false] {
         house.grant("ann", "files", Some("write"), allow).await;
     }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use switchboard_kernel::{GateOptions, Kernel, KernelOptions, Office, Restart, ServerPolicy, ServerSpec, Sharing};
+use switchboard_kernel::{
+    GateOptions, Kernel, KernelOptions, OperatorActions, Restart, ServerPolicy, ServerSpec, Sharing,
+};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_peer::{
     BoxFuture, Call, CallError, Caller, Context, Handler, Identity, Method, Principal, Remote, Reply, SendError,
@@ -334,13 +336,13 @@ impl House {
         Self { kernel, store, directory }
     }
 
-    pub(crate) fn office(&self) -> Office {
-        Office::of_operator(self.store.clone(), "olga")
+    pub(crate) fn operator_actions(&self) -> OperatorActions {
+        OperatorActions::of_operator(self.store.clone(), "olga")
     }
 
     /// Grants or denies, and waits until it counts.
     pub(crate) async fn grant(&self, principal: &str, server: &str, tool: Option<&str>, allow: bool) {
-        self.office().grant_access(entry(principal, server, tool, allow)).await.expect("a grant");
+        self.operator_actions().grant_access(entry(principal, server, tool, allow)).await.expect("a grant");
         tokio::time::sleep(Duration::from_millis(220)).await;
     }
 

@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 
 use super::channel::Channel;
 use super::log::EventLog;
-use super::outlet::{News, Outlet};
+use super::response_sink::{ResponseSink, SinkEvent};
 use super::{HttpOptions, Shared, answer};
 use crate::{BoxFuture, Context, Handler, Reply};
 
@@ -50,7 +50,7 @@ pub(super) enum Rules {
 
 pub(super) struct Exchange {
     running: Option<Running>,
-    outlet: Arc<Outlet>,
+    outlet: Arc<ResponseSink>,
     rules: Rules,
     shared: Arc<Shared>,
     /// Has a task of its own, and need not be given one when it is dropped.
@@ -64,7 +64,7 @@ enum Step {
 }
 
 impl Exchange {
-    pub(super) fn new(shared: Arc<Shared>, rules: Rules, outlet: Arc<Outlet>, running: Running) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, rules: Rules, outlet: Arc<ResponseSink>, running: Running) -> Self {
         Self { running: Some(running), outlet, rules, shared, apart: false }
     }
 
@@ -115,8 +115,8 @@ impl Exchange {
                 return Poll::Ready(if interrupted { Step::Interrupted } else { Step::Answer(answer) });
             }
             self.outlet.poll_news(cx, streaming).map(|news| match news {
-                News::Streaming(log) => Step::Streaming(log),
-                News::Interrupted => Step::Interrupted,
+                SinkEvent::Streaming(log) => Step::Streaming(log),
+                SinkEvent::Interrupted => Step::Interrupted,
             })
         })
         .await

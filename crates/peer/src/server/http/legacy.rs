@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::channel::{Channel, SessionRemote};
 use super::exchange::{Answer, Exchange, Rules, Running, always_ok, run};
-use super::outlet::{Outlet, Way};
+use super::response_sink::{Delivery, ResponseSink};
 use super::sessions::Live;
 use super::{LAST_EVENT_ID, Named, SESSION_ID, Shared, answer};
 use crate::{Caller, Context, Session};
@@ -198,8 +198,8 @@ fn call(
 ) -> Result<Exchange, Box<Response<Body>>> {
     let caller = live.session.caller();
     let primes = caller.revision >= Revision::V2025_11_25;
-    let way = Way::Legacy { channel: live.channel.clone(), headers: Some(headers.clone()), polls: primes };
-    let outlet = Outlet::new(way);
+    let way = Delivery::Legacy { channel: live.channel.clone(), headers: Some(headers.clone()), polls: primes };
+    let outlet = ResponseSink::new(way);
     let running = start(&shared, live, caller, &outlet, headers.clone(), request)
         .ok_or_else(|| Box::new(answer::no_room("too many requests of this session run")))?;
     Ok(Exchange::new(shared, Rules::Legacy { primes }, outlet, running))
@@ -210,7 +210,7 @@ pub(super) fn start(
     shared: &Shared,
     live: &Arc<Live>,
     caller: Arc<Caller>,
-    outlet: &Arc<Outlet>,
+    outlet: &Arc<ResponseSink>,
     headers: Arc<HeaderMap>,
     request: Request,
 ) -> Option<Running> {
@@ -258,7 +258,7 @@ async fn batch(
     headers: &Arc<HeaderMap>,
     members: Vec<Result<Message, Refusal>>,
 ) -> Response<Body> {
-    let whole = Outlet::new(Way::session(&live.channel));
+    let whole = ResponseSink::new(Delivery::session(&live.channel));
     let mut running: Vec<Running> = Vec::new();
     let mut ready: Vec<Raw> = Vec::new();
     let mut refuse = |id: Option<Id>, error: ErrorObject| {
@@ -272,7 +272,7 @@ async fn batch(
             }
             Ok(Message::Request(request)) => {
                 let id = request.id.clone();
-                let outlet = Outlet::new(Way::session(&live.channel));
+                let outlet = ResponseSink::new(Delivery::session(&live.channel));
                 match start(&shared, &live, live.session.caller(), &outlet, headers.clone(), request) {
                     Some(one) => running.push(Box::pin(unless_cancelled(one, outlet))),
                     None => refuse(Some(id), ErrorObject::new(code::INTERNAL_ERROR, "too many requests run")),
@@ -298,7 +298,7 @@ async fn batch(
 }
 
 /// The answer, empty if the client cancelled the request.
-async fn unless_cancelled(running: Running, outlet: Arc<Outlet>) -> Answer {
+async fn unless_cancelled(running: Running, outlet: Arc<ResponseSink>) -> Answer {
     tokio::select! {
         biased;
         () = outlet.cancel.cancelled() => Answer { status: StatusCode::ACCEPTED, body: bytes::Bytes::new() },

@@ -11,7 +11,7 @@ use switchboard_wire::{ErrorObject, Kind, Message, Notification, Object, Raw, Re
 use tokio_util::sync::CancellationToken;
 
 use super::exchange::{Exchange, Rules, listens, modern_status, run};
-use super::outlet::{Outlet, Way};
+use super::response_sink::{Delivery, ResponseSink};
 use super::{PROTOCOL_VERSION, Shared, answer};
 use crate::{Caller, Context, Remote, Session};
 
@@ -63,8 +63,8 @@ fn call(
         let error = ErrorObject::new(code::INVALID_REQUEST, "this method is answered with text/event-stream only");
         return Err(Box::new(answer::error(StatusCode::NOT_ACCEPTABLE, request.id, error)));
     }
-    let way = Way::Modern { takes_events, listens, principal: principal.name.clone(), shared: shared.clone() };
-    let outlet = Outlet::new(way);
+    let way = Delivery::Modern { takes_events, listens, principal: principal.name.clone(), shared: shared.clone() };
+    let outlet = ResponseSink::new(way);
     let context = context(caller, outlet.clone(), outlet.cancel.clone(), headers, principal);
     let running = run(shared.handler.clone(), context, request, |_| {}, modern_status);
     Ok(Exchange::new(shared, Rules::Modern { listens }, outlet, running))
@@ -85,8 +85,8 @@ async fn notify(
         });
         let (principal_name, shared) = (principal.name.clone(), shared.clone());
         let way =
-            Way::Modern { takes_events: false, listens: false, principal: principal_name, shared: shared.clone() };
-        let outlet = Outlet::new(way);
+            Delivery::Modern { takes_events: false, listens: false, principal: principal_name, shared: shared.clone() };
+        let outlet = ResponseSink::new(way);
         let context = context(caller, outlet, CancellationToken::new(), headers, principal);
         shared.handler.notification(context, notification).await;
     }

@@ -10,7 +10,7 @@ use switchboard_wire::{Incoming as Frame, Message};
 
 use super::exchange::{Exchange, Rules, always_ok, run};
 use super::legacy::{new_session, notify, take_answer};
-use super::outlet::{Outlet, Way};
+use super::response_sink::{Delivery, ResponseSink};
 use super::{Shared, answer};
 use crate::{Caller, Context, Reply};
 
@@ -55,7 +55,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
     };
     match frame {
         Frame::One(Message::Request(request)) => {
-            let outlet = Outlet::new(Way::session(&live.channel));
+            let outlet = ResponseSink::new(Delivery::session(&live.channel));
             let Some(ticket) = live.begin(request.id.clone(), &outlet, shared.options.max_running) else {
                 return answer::no_room("too many requests of this session run");
             };

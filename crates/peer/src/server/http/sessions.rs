@@ -10,7 +10,7 @@ use switchboard_transport::http_server::Principal;
 use switchboard_wire::{Id, Raw};
 
 use super::channel::Channel;
-use super::outlet::Outlet;
+use super::response_sink::ResponseSink;
 use crate::{Caller, Handler, Session};
 
 /// One session and what runs in it.
@@ -18,7 +18,7 @@ pub(super) struct Live {
     pub(super) session: Arc<Session>,
     pub(super) channel: Arc<Channel>,
     /// Requests that run, in the order they came. They are few, mostly.
-    running: Mutex<Vec<(Id, Arc<Outlet>)>>,
+    running: Mutex<Vec<(Id, Arc<ResponseSink>)>>,
     /// Milliseconds between the table's beginning and the last traffic.
     seen: AtomicU64,
     /// The handler was told of it.
@@ -32,7 +32,7 @@ impl Live {
     }
 
     /// Notes a request that runs, so that it can be cancelled; `None` where too many do.
-    pub(super) fn begin(self: &Arc<Self>, id: Id, outlet: &Arc<Outlet>, most: usize) -> Option<Ticket> {
+    pub(super) fn begin(self: &Arc<Self>, id: Id, outlet: &Arc<ResponseSink>, most: usize) -> Option<Ticket> {
         let mut running = self.running.lock();
         if running.len() >= most {
             return None;
@@ -60,7 +60,7 @@ impl Live {
 /// Stands for a request that runs.
 pub(super) struct Ticket {
     live: Arc<Live>,
-    outlet: Arc<Outlet>,
+    outlet: Arc<ResponseSink>,
 }
 
 impl Drop for Ticket {

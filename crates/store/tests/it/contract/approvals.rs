@@ -1,12 +1,12 @@
 //! Held calls and their answers.
 
 use serde_json::json;
-use switchboard_store::{ApprovalState, Claim, Claimed, Decision, Held, Refusal, Reuse, Ticket, Verdict};
+use switchboard_store::{ApprovalState, Claim, Claimed, Decision, HeldCall, Refusal, Reuse, Ticket, Verdict};
 
 use crate::sample::{Fixture, at, digest, json_text};
 
-fn held(id: &str) -> Held {
-    Held {
+fn held(id: &str) -> HeldCall {
+    HeldCall {
         id: id.to_owned(),
         principal: "agent".to_owned(),
         session: Some("s1".to_owned()),
@@ -32,7 +32,7 @@ fn yes(reuse: Reuse) -> Decision {
 }
 
 fn claim(ticket: Ticket) -> Claim {
-    let Held { principal, session, server, tool, arguments, .. } = held("");
+    let HeldCall { principal, session, server, tool, arguments, .. } = held("");
     Claim { ticket, principal, session, server, tool, arguments, now: at(20) }
 }
 
@@ -50,10 +50,10 @@ fn refusal(claimed: &Claimed) -> Option<Refusal> {
 pub(crate) async fn what_stands_is_listed_until_it_ends_or_is_taken_back(fixture: &mut Fixture) {
     let approvals = fixture.store.approvals();
     for (id, reuse) in [("once", Reuse::Once), ("session", Reuse::Session), ("always", Reuse::Always)] {
-        approvals.hold(&Held { tool: id.to_owned(), ..held(id) }).await.unwrap();
+        approvals.hold(&HeldCall { tool: id.to_owned(), ..held(id) }).await.unwrap();
         approvals.decide(&[id.to_owned()], &yes(reuse)).await.unwrap();
     }
-    approvals.hold(&Held { tool: "open".to_owned(), ..held("open") }).await.unwrap();
+    approvals.hold(&HeldCall { tool: "open".to_owned(), ..held("open") }).await.unwrap();
     let ids = |found: Vec<switchboard_store::Approval>| -> Vec<String> {
         found.into_iter().map(|approval| approval.held.id).collect()
     };
@@ -104,7 +104,7 @@ pub(crate) async fn bound_to_the_call(fixture: &mut Fixture) {
     for other in others {
         assert_eq!(refusal(&approvals.claim(&other).await.unwrap()), Some(Refusal::OtherCall), "{other:?}");
     }
-    let elsewhere = Claim { arguments: digest("rm -r /"), ..claim(Ticket::Standing) };
+    let elsewhere = Claim { arguments: digest("rm -r /"), ..claim(Ticket::Reusable) };
     for unknown in [by_id("two"), claim(Ticket::Token(digest("guess"))), elsewhere] {
         assert_eq!(refusal(&approvals.claim(&unknown).await.unwrap()), Some(Refusal::Unknown), "{unknown:?}");
     }
@@ -138,7 +138,7 @@ pub(crate) async fn expiry_is_to_the_instant(fixture: &mut Fixture) {
 
 pub(crate) async fn standing_ones_serve_their_session_or_all(fixture: &mut Fixture) {
     let approvals = fixture.store.approvals();
-    let standing = || claim(Ticket::Standing);
+    let standing = || claim(Ticket::Reusable);
     let elsewhere = || Claim { session: Some("s2".to_owned()), ..standing() };
     approvals.hold(&held("session")).await.unwrap();
     approvals.decide(&["session".to_owned()], &yes(Reuse::Session)).await.unwrap();

@@ -105,7 +105,7 @@ pub(crate) async fn a_refused_definition_waits_no_longer(fixture: &mut Fixture) 
     let again = pins.observe(&shown("two", PinState::Accepted, 4)).await.unwrap();
     assert_eq!(again.pin.state, PinState::Quarantined);
     let states: Vec<_> = pins.versions(None).await.unwrap().iter().map(|version| version.state).collect();
-    assert!(states.contains(&VersionState::Refused) && !states.contains(&VersionState::Held), "{states:?}");
+    assert!(states.contains(&VersionState::Refused) && !states.contains(&VersionState::HeldCall), "{states:?}");
     // Who thinks better of it can still accept it.
     assert!(pins.accept("files", "read", digest("two"), "operator", at(5)).await.unwrap().is_some());
 }
@@ -121,7 +121,7 @@ pub(crate) async fn definitions_of_one_tool_are_bounded(fixture: &mut Fixture) {
     }
     let versions = pins.versions(None).await.unwrap();
     let count = |state| versions.iter().filter(|version| version.state == state).count();
-    assert_eq!((count(VersionState::Accepted), count(VersionState::Held)), (MAX_PIN_VERSIONS, MAX_PIN_VERSIONS));
+    assert_eq!((count(VersionState::Accepted), count(VersionState::HeldCall)), (MAX_PIN_VERSIONS, MAX_PIN_VERSIONS));
     let newest = versions.iter().find(|version| version.hash == digest("text 28")).unwrap();
     assert_eq!(newest.state, VersionState::Accepted, "the newest stay");
 }
@@ -154,8 +154,8 @@ pub(crate) async fn accepted_definitions_of_earlier_builds_stay(fixture: &mut Fi
     for expected in [
         ("kept", digest("one"), VersionState::Accepted, Some("olga")),
         ("changed", digest("one"), VersionState::Accepted, None),
-        ("changed", digest("two"), VersionState::Held, None),
-        ("new", digest("two"), VersionState::Held, None),
+        ("changed", digest("two"), VersionState::HeldCall, None),
+        ("new", digest("two"), VersionState::HeldCall, None),
     ] {
         assert!(told.contains(&expected), "{expected:?}: {told:?}");
     }

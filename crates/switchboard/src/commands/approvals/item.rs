@@ -7,7 +7,7 @@ use switchboard_policy::redact;
 use switchboard_store::{Approval, Pin, ServerPermission};
 use switchboard_wire::{Limits, Raw};
 
-use crate::commands::desk::{age, cell, until, visible};
+use crate::commands::operator_session::{age, cell, until, visible};
 use crate::commands::pins;
 
 /// Letters of an id or a hash that are shown to people.
@@ -153,7 +153,7 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use serde_json::value::RawValue;
-    use switchboard_store::{ApprovalState, Digest, Held, Reuse};
+    use switchboard_store::{ApprovalState, Digest, HeldCall, Reuse};
 
     use super::*;
 
@@ -161,7 +161,7 @@ mod tests {
     fn a_held_call_hides_nothing_and_drives_no_terminal() {
         let shown = json!({"arguments": {"command": "ls\u{1b}[2J\u{202e}"}, "client": "evil\u{7}\nname", "risk_level": "dangerous"});
         let call = Approval {
-            held: Held {
+            held: HeldCall {
                 id: "0123456789abcdef".to_owned(),
                 principal: "ann".to_owned(),
                 session: None,

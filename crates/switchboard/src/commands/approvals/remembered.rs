@@ -7,7 +7,7 @@ use switchboard_store::{Approval, Reuse};
 use super::{MAX_SHOWN_CALLS, SHORTEST};
 use crate::Outcome;
 use crate::arguments::Common;
-use crate::commands::desk::{Desk, cell, until};
+use crate::commands::operator_session::{OperatorSession, cell, until};
 use crate::failure::Failure;
 use crate::screen;
 
@@ -16,7 +16,7 @@ const HOST: &str = " host ";
 /// Letters of an id that are shown to people.
 const SHORT: usize = 12;
 
-async fn standing(desk: &Desk) -> Result<Vec<Approval>, Failure> {
+async fn standing(desk: &OperatorSession) -> Result<Vec<Approval>, Failure> {
     Ok(desk.office.store().approvals().standing(Timestamp::now(), MAX_SHOWN_CALLS).await?)
 }
 
@@ -53,7 +53,7 @@ fn in_json(approval: &Approval) -> Value {
     })
 }
 
-pub(super) async fn list(common: &Common, desk: &Desk) -> Outcome {
+pub(super) async fn list(common: &Common, desk: &OperatorSession) -> Outcome {
     let standing = standing(desk).await?;
     if common.json {
         screen::json(&json!({"remembered": standing.iter().map(in_json).collect::<Vec<_>>()}));
@@ -72,7 +72,7 @@ pub(super) async fn list(common: &Common, desk: &Desk) -> Outcome {
 }
 
 /// Tells that there is something to see, where there is.
-pub(super) async fn tell_count(desk: &Desk) -> Outcome {
+pub(super) async fn tell_count(desk: &OperatorSession) -> Outcome {
     match standing(desk).await?.len() {
         0 => {}
         1 => screen::out("1 earlier answer is remembered; `switchboard approvals remembered` shows it"),
@@ -83,7 +83,7 @@ pub(super) async fn tell_count(desk: &Desk) -> Outcome {
     Ok(())
 }
 
-pub(super) async fn forget(common: &Common, desk: &Desk, ids: &[String]) -> Outcome {
+pub(super) async fn forget(common: &Common, desk: &OperatorSession, ids: &[String]) -> Outcome {
     let standing = standing(desk).await?;
     let mut chosen = Vec::new();
     for id in ids {
@@ -118,13 +118,13 @@ pub(super) async fn forget(common: &Common, desk: &Desk, ids: &[String]) -> Outc
 
 #[cfg(test)]
 mod tests {
-    use switchboard_store::{ApprovalState, Digest, Held};
+    use switchboard_store::{ApprovalState, Digest, HeldCall};
 
     use super::*;
 
     fn approval(tool: &str, reuse: Reuse) -> Approval {
         Approval {
-            held: Held {
+            held: HeldCall {
                 id: "0123456789abcdef".to_owned(),
                 principal: "ann".to_owned(),
                 session: None,

@@ -10,7 +10,7 @@ use switchboard_store::Reuse;
 use super::{Answer, Item, decide, waiting};
 use crate::Outcome;
 use crate::arguments::Common;
-use crate::commands::desk::{Desk, When, cell};
+use crate::commands::operator_session::{OperatorSession, When, cell};
 use crate::commands::pins;
 use crate::screen;
 
@@ -25,7 +25,7 @@ enum Choice {
     Quit,
 }
 
-pub(super) async fn run(common: &Common, desk: &Desk) -> Outcome {
+pub(super) async fn run(common: &Common, desk: &OperatorSession) -> Outcome {
     let ask = screen::can_ask() && !common.json;
     if ask {
         screen::note("waiting for calls, permissions and definitions to decide about; Ctrl-C ends this");

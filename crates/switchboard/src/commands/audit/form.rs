@@ -6,7 +6,7 @@ use switchboard_protocol::mgp::audit::event;
 use switchboard_store::{AuditFilter, AuditRecord, Group, Store, StoreError};
 
 use crate::arguments::{By, Chosen};
-use crate::commands::desk::cell;
+use crate::commands::operator_session::cell;
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
 

@@ -11,7 +11,7 @@ use super::export::Text;
 use super::form;
 use crate::Outcome;
 use crate::arguments::{By, Format};
-use crate::commands::desk::When;
+use crate::commands::operator_session::When;
 use crate::failure::{Failure, chain};
 
 /// Events that one answer holds, at most.

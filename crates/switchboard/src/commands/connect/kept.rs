@@ -9,14 +9,14 @@ use switchboard_config::{Client, Taken, read_checked, write_replacing};
 use crate::failure::Failure;
 
 /// The entries of one client.
-pub(crate) struct Kept {
+pub(crate) struct TakenEntries {
     path: PathBuf,
     /// The text that was read; `None` where nothing is kept.
     before: Option<String>,
     pub(crate) entries: Vec<Taken>,
 }
 
-impl Kept {
+impl TakenEntries {
     /// Reads what is kept of a client.
     ///
     /// # Errors

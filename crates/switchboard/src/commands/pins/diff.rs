@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::commands::desk::visible;
+use crate::commands::operator_session::visible;
 
 /// Lines times lines that are compared one by one; beyond, the parts that differ are shown whole.
 const MAX_COMPARED_PAIRS: usize = 4_000_000;

@@ -14,18 +14,18 @@ use switchboard_wire::{Limits, Raw};
 use super::{diff, pin_json, screened};
 use crate::Outcome;
 use crate::arguments::{Common, PinsAccept, PinsReview};
-use crate::commands::desk::{Desk, cell, minute, visible};
+use crate::commands::operator_session::{OperatorSession, cell, minute, visible};
 use crate::failure::Failure;
 use crate::screen::{self, Tone};
 
 /// A definition that waits for a person, with the accepted one that is nearest to it.
-pub(super) struct Held {
+pub(super) struct HeldDefinition {
     pub(super) pin: Pin,
     nearest: Option<PinVersion>,
     changes: Vec<Change>,
 }
 
-impl Held {
+impl HeldDefinition {
     fn of(pin: Pin, versions: &[PinVersion]) -> Self {
         let shown = readable(pin.shown.get());
         let own = |version: &&PinVersion| version.server == pin.server && version.tool == pin.tool;
@@ -123,7 +123,10 @@ fn sentences(text: &str) -> Vec<String> {
 }
 
 /// What waits for a person, by server. What a person has refused waits no longer.
-pub(super) async fn waiting(desk: &Desk, server: Option<&str>) -> Result<BTreeMap<String, Vec<Held>>, Failure> {
+pub(super) async fn waiting(
+    desk: &OperatorSession,
+    server: Option<&str>,
+) -> Result<BTreeMap<String, Vec<HeldDefinition>>, Failure> {
     let store = desk.office.store().pins();
     let versions = store.versions(server).await?;
     let refused = |pin: &Pin| {
@@ -132,16 +135,16 @@ pub(super) async fn waiting(desk: &Desk, server: Option<&str>) -> Result<BTreeMa
         };
         versions.iter().any(|version| is_this(version) && version.state == VersionState::Refused)
     };
-    let mut waiting: BTreeMap<String, Vec<Held>> = BTreeMap::new();
+    let mut waiting: BTreeMap<String, Vec<HeldDefinition>> = BTreeMap::new();
     for pin in store.list(server).await? {
         if pin.state == PinState::Quarantined && !refused(&pin) {
-            waiting.entry(pin.server.clone()).or_default().push(Held::of(pin, &versions));
+            waiting.entry(pin.server.clone()).or_default().push(HeldDefinition::of(pin, &versions));
         }
     }
     Ok(waiting)
 }
 
-fn print_server(server: &str, held: &[Held]) {
+fn print_server(server: &str, held: &[HeldDefinition]) {
     let count = match held.len() {
         1 => "1 definition is held back".to_owned(),
         several => format!("{several} definitions are held back"),
@@ -156,14 +159,14 @@ fn print_server(server: &str, held: &[Held]) {
     let since = held.iter().map(|held| held.pin.changed_at).max();
     let since = since.map_or_else(String::new, |at| format!(", since {}", minute(at)));
     screen::out(format_args!("{}: {count}{versions}{since}", cell(server)));
-    held.iter().for_each(Held::print);
+    held.iter().for_each(HeldDefinition::print);
 }
 
 /// `pins review`
-pub(super) async fn review(common: &Common, desk: &Desk, options: &PinsReview) -> Outcome {
+pub(super) async fn review(common: &Common, desk: &OperatorSession, options: &PinsReview) -> Outcome {
     let waiting = waiting(desk, options.server.as_deref()).await?;
     if common.json {
-        let server = |(id, held): (&String, &Vec<Held>)| json!({"server_id": id, "held": held.iter().map(Held::json).collect::<Vec<_>>()});
+        let server = |(id, held): (&String, &Vec<HeldDefinition>)| json!({"server_id": id, "held": held.iter().map(HeldDefinition::json).collect::<Vec<_>>()});
         screen::json(&json!({"servers": waiting.iter().map(server).collect::<Vec<_>>()}));
         return Ok(());
     }
@@ -221,7 +224,7 @@ fn ask(question: &str, answers: &[&str]) -> String {
 }
 
 /// `pins accept` and `pins refuse`: one question for all.
-pub(super) async fn answer(common: &Common, desk: &Desk, options: &PinsAccept, accepts: bool) -> Outcome {
+pub(super) async fn answer(common: &Common, desk: &OperatorSession, options: &PinsAccept, accepts: bool) -> Outcome {
     let mut held = Vec::new();
     if options.tools.is_empty() {
         held.extend(waiting(desk, Some(&options.server)).await?.into_values().flatten());
@@ -237,7 +240,7 @@ pub(super) async fn answer(common: &Common, desk: &Desk, options: &PinsAccept, a
             screen::note(format_args!("{} of {} is accepted already", cell(&pin.tool), cell(&pin.server)));
             continue;
         }
-        held.push(Held::of(pin, &versions));
+        held.push(HeldDefinition::of(pin, &versions));
     }
     if held.is_empty() {
         return Ok(());
@@ -256,9 +259,14 @@ pub(super) async fn answer(common: &Common, desk: &Desk, options: &PinsAccept, a
     if options.yes || screen::confirmed(&question) { decide(common, desk, held.iter(), accepts).await } else { Ok(()) }
 }
 
-async fn decide<'a>(common: &Common, desk: &Desk, held: impl Iterator<Item = &'a Held>, accepts: bool) -> Outcome {
+async fn decide<'a>(
+    common: &Common,
+    desk: &OperatorSession,
+    held: impl Iterator<Item = &'a HeldDefinition>,
+    accepts: bool,
+) -> Outcome {
     let (mut done, mut changed) = (Vec::new(), Vec::new());
-    for Held { pin, .. } in held {
+    for HeldDefinition { pin, .. } in held {
         // The one that was just shown and no other: a server may show another one by now.
         if accepts {
             match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await? {

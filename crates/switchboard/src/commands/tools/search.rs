@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use switchboard_catalog::{Catalog, Found, RESCORED, Search, Strategy, Tool, schema_text};
+use switchboard_catalog::{Catalog, RESCORED, Search, SearchResult, Strategy, Tool, schema_text};
 use switchboard_config::Loaded;
 use switchboard_kernel::Judge;
 use switchboard_wire::Raw;
@@ -18,7 +18,7 @@ use crate::arguments::{Common, SearchStrategy, ToolsSearch};
 use crate::failure::Failure;
 use crate::model;
 use crate::screen;
-use crate::sight::{self, Seen};
+use crate::sight::{self, ServerReport};
 
 /// The longest line of a file that is read.
 const LONGEST_LINE: u64 = 16 << 20;
@@ -26,7 +26,7 @@ const LONGEST_LINE: u64 = 16 << 20;
 const BRIEF: usize = 80;
 
 /// The tools that a client of the configured servers sees.
-pub(crate) fn of_servers(loaded: &Loaded, tools: &[Raw], seen: &[Seen]) -> Vec<Tool> {
+pub(crate) fn of_servers(loaded: &Loaded, tools: &[Raw], seen: &[ServerReport]) -> Vec<Tool> {
     let server_of = |name: &str| sight::owner_of(loaded, seen, name).unwrap_or_default().to_owned();
     let read = |tool: &Raw| {
         let value: Map<String, Value> = tool.view().ok()?;
@@ -89,7 +89,7 @@ impl Searched {
     }
 
     /// Searches, and lets the judge have the last word where meaning counts.
-    fn find(&self, options: &ToolsSearch, query: &str) -> Found {
+    fn find(&self, options: &ToolsSearch, query: &str) -> SearchResult {
         let search = search(options, query);
         let Some(judge) = self.judge.as_ref().filter(|_| search.strategy.is_by_meaning()) else {
             return self.catalog.search(&search, |_| true);
@@ -130,7 +130,7 @@ pub(crate) fn show(common: &Common, options: &ToolsSearch, known: Vec<Tool>, mod
     Ok(())
 }
 
-fn as_json(query: &str, options: &ToolsSearch, found: &Found, known: usize) -> Value {
+fn as_json(query: &str, options: &ToolsSearch, found: &SearchResult, known: usize) -> Value {
     let hits = found.hits.iter().map(|hit| {
         let reasons: Vec<String> = hit.reasons.iter().map(ToString::to_string).collect();
         json!({

@@ -6,12 +6,12 @@ use switchboard_config::{Loaded, Server, switch_tool, write_replacing};
 
 use crate::Outcome;
 use crate::arguments::{Common, Tools, ToolsSwitch};
-use crate::commands::desk::Desk;
+use crate::commands::operator_session::OperatorSession;
 use crate::failure::Failure;
 use crate::{screen, setup};
 
 pub(crate) async fn run(common: &Common, options: &Tools, switch: &ToolsSwitch, on: bool) -> Outcome {
-    let desk = Desk::open(common).await?;
+    let desk = OperatorSession::open(common).await?;
     let switched = each(&desk, options, switch, on).await;
     desk.close().await;
     let switched = switched?;
@@ -28,7 +28,7 @@ pub(crate) async fn run(common: &Common, options: &Tools, switch: &ToolsSwitch, 
 }
 
 async fn each(
-    desk: &Desk,
+    desk: &OperatorSession,
     options: &Tools,
     switch: &ToolsSwitch,
     on: bool,
@@ -50,7 +50,7 @@ async fn each(
 }
 
 /// The servers that have shown a tool of this name, or to whose tool the operator gave it.
-async fn shown_by(desk: &Desk, tool: &str) -> Result<Vec<String>, Failure> {
+async fn shown_by(desk: &OperatorSession, tool: &str) -> Result<Vec<String>, Failure> {
     let pins = desk.office.store().pins().list(None).await?;
     let mut servers: Vec<String> = pins.into_iter().filter(|pin| pin.tool == tool).map(|pin| pin.server).collect();
     let given = |server: &&Server| server.entry.tools.values().any(|said| said.name.as_deref() == Some(tool));

@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn wishes() {
-    let wish = |head: &str| Wish::read(&format!("{head}\r\n\r\n"));
-    let tunnel = |host: &str, port| Some(Wish { host: host.to_owned(), port, head: None });
+    let wish = |head: &str| ProxyRequest::read(&format!("{head}\r\n\r\n"));
+    let tunnel = |host: &str, port| Some(ProxyRequest { host: host.to_owned(), port, head: None });
     assert_eq!(wish("CONNECT a.test:443 HTTP/1.1\r\nHost: b.test"), tunnel("a.test", 443));
     assert_eq!(wish("CONNECT [::1]:443 HTTP/1.1"), tunnel("[::1]", 443));
     for bad in [

@@ -15,32 +15,32 @@ use parking_lot::Mutex;
 /// How often a future that keeps waking itself is polled before others have their turn.
 const MOST_TURNS: usize = 4;
 
-pub(super) struct Woken<F> {
+pub(super) struct PollOnWake<F> {
     future: F,
-    bell: Arc<Bell>,
+    bell: Arc<WakeFlag>,
     waker: Waker,
 }
 
 /// What the future wakes.
-struct Bell {
+struct WakeFlag {
     state: AtomicU8,
     task: Mutex<Option<Waker>>,
 }
 
 /// Nothing has happened since the last poll.
-const STILL: u8 = 0;
+const IDLE: u8 = 0;
 /// Something has. A bit of its own: a bell can also ring while it is being answered.
-const RUNG: u8 = 1;
+const NOTIFIED: u8 = 1;
 /// The future is being polled.
-const POLLED: u8 = 2;
+const RUNNING: u8 = 2;
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.state.fetch_or(RUNG, Ordering::AcqRel) == STILL
+        if self.state.fetch_or(NOTIFIED, Ordering::AcqRel) == IDLE
             && let Some(task) = &*self.task.lock()
         {
             task.wake_by_ref();
@@ -48,14 +48,14 @@ impl Wake for Bell {
     }
 }
 
-impl<F: Future + Unpin> Woken<F> {
+impl<F: Future + Unpin> PollOnWake<F> {
     pub(super) fn new(future: F) -> Self {
-        let bell = Arc::new(Bell { state: AtomicU8::new(RUNG), task: Mutex::new(None) });
+        let bell = Arc::new(WakeFlag { state: AtomicU8::new(NOTIFIED), task: Mutex::new(None) });
         Self { future, waker: bell.clone().into(), bell }
     }
 }
 
-impl<F: Future + Unpin> Future for Woken<F> {
+impl<F: Future + Unpin> Future for PollOnWake<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -68,20 +68,20 @@ impl<F: Future + Unpin> Future for Woken<F> {
                 *task = Some(cx.waker().clone());
             }
         }
-        if state.compare_exchange(RUNG, POLLED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        if state.compare_exchange(NOTIFIED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Poll::Pending;
         }
         for _ in 0..MOST_TURNS {
             if let Poll::Ready(output) = Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker)) {
                 return Poll::Ready(output);
             }
-            if state.compare_exchange(POLLED, STILL, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            if state.compare_exchange(RUNNING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 return Poll::Pending;
             }
             // Not a mere store: what is seen of the world next must be no older than the ring that is forgotten here.
-            state.swap(POLLED, Ordering::AcqRel);
+            state.swap(RUNNING, Ordering::AcqRel);
         }
-        state.swap(RUNG, Ordering::AcqRel);
+        state.swap(NOTIFIED, Ordering::AcqRel);
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -93,27 +93,27 @@ mod tests {
 
     use super::*;
 
-    fn bell(state: u8) -> Arc<Bell> {
-        Arc::new(Bell { state: AtomicU8::new(state), task: Mutex::new(None) })
+    fn bell(state: u8) -> Arc<WakeFlag> {
+        Arc::new(WakeFlag { state: AtomicU8::new(state), task: Mutex::new(None) })
     }
 
     #[test]
     fn only_what_the_future_waits_for_makes_it_be_polled() {
         let inner: Arc<Mutex<(usize, Option<Waker>)>> = Arc::default();
         let seen = inner.clone();
-        let mut woken = Woken::new(poll_fn(move |cx| {
+        let mut woken = PollOnWake::new(poll_fn(move |cx| {
             let mut seen = seen.lock();
             *seen = (seen.0 + 1, Some(cx.waker().clone()));
             if seen.0 < 3 { Poll::Pending } else { Poll::Ready(seen.0) }
         }));
-        let task = bell(STILL);
+        let task = bell(IDLE);
         let waker = Waker::from(task.clone());
         let mut poll = || Pin::new(&mut woken).poll(&mut Context::from_waker(&waker));
         let ring = || inner.lock().1.clone().map(Waker::wake);
         assert!(poll().is_pending() && poll().is_pending() && poll().is_pending());
         assert_eq!(inner.lock().0, 1);
         ring();
-        assert_eq!(task.state.swap(STILL, Ordering::AcqRel), RUNG, "the task is woken");
+        assert_eq!(task.state.swap(IDLE, Ordering::AcqRel), NOTIFIED, "the task is woken");
         assert!(poll().is_pending());
         assert_eq!(inner.lock().0, 2);
         ring();
@@ -125,25 +125,25 @@ mod tests {
     fn what_wakes_itself_is_polled_at_once_but_not_for_ever() {
         for turns in 1..10usize {
             let mut polls = 0;
-            let mut woken = Woken::new(poll_fn(move |cx| {
+            let mut woken = PollOnWake::new(poll_fn(move |cx| {
                 polls += 1;
                 if polls < turns {
                     cx.waker().wake_by_ref();
                 }
                 if polls == 10 { Poll::Ready(()) } else { Poll::Pending }
             }));
-            let task = bell(STILL);
+            let task = bell(IDLE);
             let waker = Waker::from(task.clone());
             let mut visits = 0;
             loop {
                 visits += 1;
                 assert!(Pin::new(&mut woken).poll(&mut Context::from_waker(&waker)).is_pending());
-                if task.state.swap(STILL, Ordering::AcqRel) == STILL {
+                if task.state.swap(IDLE, Ordering::AcqRel) == IDLE {
                     break;
                 }
             }
             assert_eq!(visits, turns.div_ceil(MOST_TURNS), "{turns} turns");
-            assert_eq!(woken.bell.state.load(Ordering::Acquire), STILL);
+            assert_eq!(woken.bell.state.load(Ordering::Acquire), IDLE);
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
             if seen.0 == 20_000 { Poll::Ready(()) } else { Poll::Pending }
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let waiting = async { tokio::time::timeout(std::time::Duration::from_secs(20), Woken::new(all)).await };
+        let waiting = async { tokio::time::timeout(std::time::Duration::from_secs(20), PollOnWake::new(all)).await };
         runtime.block_on(waiting).unwrap();
         ringing.join().unwrap();
     }

@@ -2,10 +2,10 @@
 //! of it.
 
 use serde_json::Value;
-use switchboard_kernel::Office;
+use switchboard_kernel::OperatorActions;
 use switchboard_store::Store;
 
-use crate::commands::desk;
+use crate::commands::operator_session;
 use crate::failure::{Failure, chain};
 
 /// A token was made that lets a client in.
@@ -27,7 +27,7 @@ pub(crate) async fn write(
     server: Option<&str>,
     details: &[(&str, Value)],
 ) -> Result<(), Failure> {
-    let office = Office::of_operator(store.clone(), &desk::operator());
+    let office = OperatorActions::of_operator(store.clone(), &operator_session::operator());
     let written = office.note(event_type, server, details).await;
     written.map_err(|error| Failure::failed(format!("the audit log takes nothing: {}", chain(&error))))
 }

@@ -17,17 +17,17 @@ use tokio::time::Instant;
 
 use super::notices::FromServer;
 use super::turns::Start;
-use super::{Declared, Hub, Lived, Server};
+use super::{ConnectionEnd, Declared, Server, SharedConnection};
 use crate::callbacks::ConnectionQuestions;
 use crate::clients::{level_index, level_name};
 use crate::directory::{ListKind, Lists};
 use crate::forward::send_level;
 use crate::gate::pins::{Presented, notify_held, package};
 use crate::gate::provenance;
+use crate::initialize::MGP_OFFERED;
 use crate::kernel::Kernel;
 use crate::lists::Asking;
 use crate::names;
-use crate::welcome::MGP_OFFERED;
 
 /// Notices of changed lists that come faster than this are answered together.
 const REFRESH_PAUSE: Duration = Duration::from_millis(50);
@@ -42,13 +42,13 @@ const TURN: Duration = Duration::from_secs(3);
 
 impl Server {
     /// Connects and stays until the connection is lost.
-    pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> Lived {
+    pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> ConnectionEnd {
         let caller = kernel.own_caller();
         let questions = ConnectionQuestions::new(kernel);
         let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone(), questions });
         let connected = match self.connect(&caller, None, handler, kernel).await {
             Ok(connected) => connected,
-            Err(error) => return Lived::Failed(error),
+            Err(error) => return ConnectionEnd::Failed(error),
         };
         let declared = ServerDeclaration::of(&connected.server.capabilities);
         let agreement = declared.as_ref().and_then(|declared| Agreement::with_server(declared, &MGP_OFFERED));
@@ -61,11 +61,11 @@ impl Server {
             Target::Command(command) => package::version_of(command).await,
             _ => None,
         };
-        let hub = Arc::new(Hub { connected, caller, agreement, package });
+        let hub = Arc::new(SharedConnection { connected, caller, agreement, package });
         self.fetch(&hub, kernel).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
-            return Lived::Refused(format!("its tool `{name}` uses the prefix `mgp.` of the kernel"));
+            return ConnectionEnd::Refused(format!("its tool `{name}` uses the prefix `mgp.` of the kernel"));
         }
         // Before any call: what it does in a call may be what somebody watches for.
         let restored = tokio::time::timeout(RESTORE_TIMEOUT, self.restore(&hub, kernel)).await.is_ok();
@@ -74,7 +74,7 @@ impl Server {
         std::future::poll_fn(|context| Poll::Ready(watching.as_mut().poll(context).is_ready())).await;
         let closed = hub.connected.closed.clone();
         if closed.is_cancelled() {
-            return Lived::Failed(last_words(&hub.connected));
+            return ConnectionEnd::Failed(last_words(&hub.connected));
         }
         self.hub.store(Some(hub.clone()));
         // Whoever waits for the server to be ready must find what it offers.
@@ -100,20 +100,20 @@ impl Server {
             _ = upkeep => {}
             () = self.watch_permissions(&hub, kernel, decided) => {
                 hub.connected.stop().await;
-                return Lived::Outgrown;
+                return ConnectionEnd::Outgrown;
             }
-            () = self.watch_idleness() => return Lived::Idle,
+            () = self.watch_idleness() => return ConnectionEnd::Idle,
             () = self.watch_health(&hub) => {
                 self.hub.store(None);
                 hub.connected.stop().await;
-                return Lived::Lost { why: "it did not answer health checks".to_owned(), clean: false };
+                return ConnectionEnd::Lost { why: "it did not answer health checks".to_owned(), clean: false };
             }
         }
         let cause = self.note_violation(&hub, kernel).await;
         // One that ends while it owes answers has failed, whatever it says of itself.
         let owes = self.using.pending() > 0 || self.stats.lost() != lost_before;
         let clean = cause == Some(ExitCause::Finished) && !owes;
-        Lived::Lost { why: last_words(&hub.connected), clean }
+        ConnectionEnd::Lost { why: last_words(&hub.connected), clean }
     }
 
     /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
@@ -167,7 +167,7 @@ impl Server {
     }
 
     /// Asks for the lists; `true` if they are others than before. A list that cannot be had stays as it was.
-    async fn fetch(&self, hub: &Hub, kernel: &Kernel) -> bool {
+    async fn fetch(&self, hub: &SharedConnection, kernel: &Kernel) -> bool {
         let asking = Asking {
             remote: hub.remote().as_ref(),
             revision: hub.revision(),
@@ -199,7 +199,7 @@ impl Server {
     }
 
     /// Asks for the lists again whenever the server says that they changed.
-    async fn refresh_always(&self, hub: &Hub, kernel: &Kernel) {
+    async fn refresh_always(&self, hub: &SharedConnection, kernel: &Kernel) {
         let mut next = Instant::now();
         loop {
             self.refresh.notified().await;
@@ -214,7 +214,7 @@ impl Server {
     }
 
     /// Lets what was held back come in when a person has accepted it, here or in another process.
-    async fn watch_pins(&self, hub: &Hub, kernel: &Kernel) {
+    async fn watch_pins(&self, hub: &SharedConnection, kernel: &Kernel) {
         loop {
             tokio::time::sleep(PINS_LOOK).await;
             let held = self.quarantine();
@@ -232,7 +232,7 @@ impl Server {
     }
 
     /// Tells the server what it cannot know.
-    async fn restore(self: &Arc<Self>, hub: &Hub, kernel: &Kernel) {
+    async fn restore(self: &Arc<Self>, hub: &SharedConnection, kernel: &Kernel) {
         *self.told_level.lock() = None;
         if let Some(level) = kernel.shared_level() {
             self.tell_level(hub, level).await;
@@ -241,7 +241,7 @@ impl Server {
     }
 
     /// The same whenever it has lost its session and got a new one, and where it took too long at first.
-    async fn restore_always(self: &Arc<Self>, hub: &Hub, kernel: &Kernel, mut restored: bool) {
+    async fn restore_always(self: &Arc<Self>, hub: &SharedConnection, kernel: &Kernel, mut restored: bool) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
             if !std::mem::take(&mut restored) {
@@ -257,7 +257,7 @@ impl Server {
     }
 
     /// Tells which log messages are wanted by those who share the connection.
-    pub(crate) async fn tell_level(&self, hub: &Hub, level: &'static str) {
+    pub(crate) async fn tell_level(&self, hub: &SharedConnection, level: &'static str) {
         *self.told_level.lock() = Some(level);
         send_level(&hub.connected, level).await;
     }
@@ -287,7 +287,7 @@ impl Server {
 }
 
 /// What a server shows, with what it says of itself.
-fn presented<'a>(hub: &'a Hub, lists: &'a Lists) -> Presented<'a> {
+fn presented<'a>(hub: &'a SharedConnection, lists: &'a Lists) -> Presented<'a> {
     let server = &hub.connected.server;
     let package = hub.package.as_deref();
     Presented { lists, instructions: server.instructions.as_deref(), info: server.info.as_ref(), package }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use switchboard_config::{ApprovalPolicy, Loaded};
-use switchboard_kernel::Office;
+use switchboard_kernel::OperatorActions;
 use switchboard_policy::redact;
 
 use super::token::Life;
@@ -15,16 +15,16 @@ use crate::storage::open_store;
 use crate::{screen, setup};
 
 /// The operator at the command line, with the configuration and the store.
-pub(crate) struct Desk {
+pub(crate) struct OperatorSession {
     pub(crate) loaded: Loaded,
-    pub(crate) office: Office,
+    pub(crate) office: OperatorActions,
 }
 
-impl Desk {
+impl OperatorSession {
     pub(crate) async fn open(common: &Common) -> Result<Self, Failure> {
         let loaded = setup::read(common)?;
         let store = open_store(&loaded).await?;
-        Ok(Self { loaded, office: Office::of_operator(store, &operator()) })
+        Ok(Self { loaded, office: OperatorActions::of_operator(store, &operator()) })
     }
 
     /// Closes the store. What was acknowledged is durable already, so nothing can be lost here.

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     AccessEntry, AccessSelector, Answer, Appended, Approval, AuditEvent, AuditExport, AuditFilter, AuditRecord, Claim,
-    Claimed, Credential, Decision, Digest, Group, Head, Held, NewToken, Observation, Observed, Operation,
+    Claimed, Credential, Decision, Digest, Group, Head, HeldCall, NewToken, Observation, Observed, Operation,
     OperationState, Pin, PinVersion, Prepared, Report, ServerPermission, Snapshot, StoreError, StoredCallback, Token,
 };
 
@@ -132,7 +132,7 @@ pub trait Pins: Send + Sync {
 /// Calls that wait for a human, and what the human said.
 pub trait Approvals: Send + Sync {
     /// Puts a call on hold.
-    fn hold<'a>(&'a self, held: &'a Held) -> Answer<'a, Approval>;
+    fn hold<'a>(&'a self, held: &'a HeldCall) -> Answer<'a, Approval>;
 
     /// One approval.
     fn get<'a>(&'a self, id: &'a str) -> Answer<'a, Option<Approval>>;

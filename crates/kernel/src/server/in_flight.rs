@@ -32,7 +32,7 @@ const MAX_ABANDONED: usize = 1_024;
 
 /// The calls that run.
 #[derive(Default)]
-pub(crate) struct Using {
+pub(crate) struct InFlightCalls {
     calls: Mutex<Calls>,
     /// A call has ended.
     ended: Notify,
@@ -44,7 +44,7 @@ pub(crate) struct Using {
 
 #[derive(Default)]
 struct Calls {
-    open: HashMap<u64, User>,
+    open: HashMap<u64, InFlightCall>,
     next: u64,
     /// Calls on the shared connection that ended without an answer of the server.
     abandoned: u64,
@@ -79,37 +79,37 @@ impl Calls {
             .retain(|owner, (_, since)| is_young(since) && unanswered.is_none_or(|owners| owners.contains(owner)));
     }
 
-    fn shared(&self) -> impl Iterator<Item = (&u64, &User)> {
+    fn shared(&self) -> impl Iterator<Item = (&u64, &InFlightCall)> {
         self.open.iter().filter(|(_, user)| user.shared)
     }
 
-    fn insert(&mut self, user: User) -> u64 {
+    fn insert(&mut self, user: InFlightCall) -> u64 {
         let key = self.next;
         self.next += 1;
         self.open.insert(key, user);
         key
     }
 
-    fn whose(&self) -> Whose {
-        let newest = |users: &mut dyn Iterator<Item = (&u64, &User)>| {
+    fn whose(&self) -> Attribution {
+        let newest = |users: &mut dyn Iterator<Item = (&u64, &InFlightCall)>| {
             users.max_by_key(|(key, _)| **key).map(|(_, user)| user.related.clone())
         };
         let Some((_, one)) = self.shared().find(|(_, user)| user.waiting == 0).or_else(|| self.shared().next()) else {
-            return Whose::Nobodys;
+            return Attribution::Nobodys;
         };
         if self.may_be_for_another(one.owner, &one.identity) {
-            return Whose::Doubtful;
+            return Attribution::Ambiguous;
         }
-        if self.shared().all(|(_, user)| user.owner == one.owner || one.does_not_fear(user)) {
+        if self.shared().all(|(_, user)| user.owner == one.owner || one.cannot_be_confused_with(user)) {
             let mut own = self.shared().filter(|(_, user)| user.owner == one.owner);
-            return newest(&mut own).map_or(Whose::Nobodys, Whose::Owners);
+            return newest(&mut own).map_or(Attribution::Nobodys, Attribution::Owners);
         }
-        Whose::Doubtful
+        Attribution::Ambiguous
     }
 }
 
 /// Who made a call, and who takes what the server sends about it.
-pub(crate) struct User {
+pub(crate) struct InFlightCall {
     pub(crate) owner: u64,
     pub(crate) identity: Principal,
     /// Whether the call takes the connection that all clients share.
@@ -119,9 +119,9 @@ pub(crate) struct User {
     pub(crate) waiting: u32,
 }
 
-impl User {
+impl InFlightCall {
     /// Whether a call of somebody else cannot be the one that asks while this one can.
-    fn does_not_fear(&self, other: &Self) -> bool {
+    fn cannot_be_confused_with(&self, other: &Self) -> bool {
         self.waiting == 0 && other.waiting > 0 && are_kin(&other.identity, &self.identity)
     }
 }
@@ -132,18 +132,18 @@ fn are_kin(one: &Principal, other: &Principal) -> bool {
 }
 
 /// Whose a message that names no call can be.
-pub(crate) enum Whose {
+pub(crate) enum Attribution {
     /// No call runs on the shared connection.
     Nobodys,
     /// All calls on it have one owner: the newest speaks for it.
     Owners(Arc<dyn Handler>),
     /// Several owners have calls on it.
-    Doubtful,
+    Ambiguous,
 }
 
-impl Using {
+impl InFlightCalls {
     /// Notes a call until the ticket is dropped.
-    pub(crate) fn begin(self: &Arc<Self>, user: User) -> Ticket {
+    pub(crate) fn begin(self: &Arc<Self>, user: InFlightCall) -> Ticket {
         let key = self.calls.lock().insert(user);
         self.running.fetch_add(1, Ordering::Relaxed);
         Ticket { using: self.clone(), key, answered: false }
@@ -174,8 +174,8 @@ impl Using {
         self.asks.store(true, Ordering::Relaxed);
     }
 
-    /// The same as [`Using::begin`], after the calls of other clients on the shared connection, if they end soon.
-    pub(crate) async fn begin_in_turn(self: &Arc<Self>, user: User) -> Ticket {
+    /// The same as [`InFlightCalls::begin`], after the calls of other clients on the shared connection, if they end soon.
+    pub(crate) async fn begin_in_turn(self: &Arc<Self>, user: InFlightCall) -> Ticket {
         let deadline = Instant::now() + TURN;
         loop {
             let ended = self.ended.notified();
@@ -184,7 +184,8 @@ impl Using {
             let late = Instant::now() >= deadline;
             {
                 let mut calls = self.calls.lock();
-                let alone = calls.shared().all(|(_, other)| other.owner == user.owner || user.does_not_fear(other));
+                let alone =
+                    calls.shared().all(|(_, other)| other.owner == user.owner || user.cannot_be_confused_with(other));
                 if alone || late {
                     let key = calls.insert(user);
                     self.running.fetch_add(1, Ordering::Relaxed);
@@ -197,7 +198,7 @@ impl Using {
 
     /// Whose a question on the shared connection is, waited for while that is in doubt. A call that ended without an
     /// answer may have been the one that asked: then nobody can say any more.
-    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>) -> Whose {
+    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>) -> Attribution {
         let deadline = Instant::now() + DOUBT;
         let abandoned = {
             let mut calls = self.calls.lock();
@@ -211,9 +212,9 @@ impl Using {
             {
                 let calls = self.calls.lock();
                 match calls.whose() {
-                    Whose::Doubtful if calls.is_haunted() => return Whose::Doubtful,
-                    Whose::Doubtful if calls.abandoned == abandoned => {}
-                    _ if calls.abandoned != abandoned => return Whose::Doubtful,
+                    Attribution::Ambiguous if calls.is_haunted() => return Attribution::Ambiguous,
+                    Attribution::Ambiguous if calls.abandoned == abandoned => {}
+                    _ if calls.abandoned != abandoned => return Attribution::Ambiguous,
                     clear => return clear,
                 }
             }
@@ -223,13 +224,13 @@ impl Using {
                 continue;
             }
             if tokio::time::timeout_at(deadline, ended).await.is_err() {
-                return Whose::Doubtful;
+                return Attribution::Ambiguous;
             }
         }
     }
 
     /// Whose a message on the shared connection can be.
-    pub(crate) fn whose(&self, unanswered: Option<&[u64]>) -> Whose {
+    pub(crate) fn whose(&self, unanswered: Option<&[u64]>) -> Attribution {
         let mut calls = self.calls.lock();
         calls.lay_ghosts(unanswered);
         calls.whose()
@@ -282,7 +283,7 @@ impl Using {
 
 /// Stands for a question that has no answer yet.
 pub(crate) struct Asking {
-    using: Arc<Using>,
+    using: Arc<InFlightCalls>,
     owner: u64,
 }
 
@@ -294,7 +295,7 @@ impl Drop for Asking {
 
 /// Stands for a call that runs.
 pub(crate) struct Ticket {
-    using: Arc<Using>,
+    using: Arc<InFlightCalls>,
     key: u64,
     answered: bool,
 }
@@ -347,85 +348,85 @@ mod tests {
         }
     }
 
-    fn user(owner: u64) -> User {
-        User { owner, identity: Principal::owner("local"), shared: true, related: Arc::new(Nobody), waiting: 0 }
+    fn user(owner: u64) -> InFlightCall {
+        InFlightCall { owner, identity: Principal::owner("local"), shared: true, related: Arc::new(Nobody), waiting: 0 }
     }
 
-    fn of(name: &str, owner: u64) -> User {
-        User { identity: Principal::owner(name), ..user(owner) }
+    fn of(name: &str, owner: u64) -> InFlightCall {
+        InFlightCall { identity: Principal::owner(name), ..user(owner) }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_may_be_about_a_call_that_another_gave_up() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         drop(using.begin(of("ann", 1)));
         let _bobs = using.begin(of("bob", 2));
-        assert!(matches!(using.whose(Some(&[1])), Whose::Doubtful));
+        assert!(matches!(using.whose(Some(&[1])), Attribution::Ambiguous));
         let began = Instant::now();
-        assert!(matches!(using.whose_question(Some(&[1])).await, Whose::Doubtful));
+        assert!(matches!(using.whose_question(Some(&[1])).await, Attribution::Ambiguous));
         assert_eq!(began.elapsed(), Duration::ZERO, "nothing that could be waited for would end the doubt");
         assert!(using.may_be_for_another(&Principal::owner("bob")) && !using.only_for("bob"));
         // Another session of hers is asked about it.
         assert!(!using.may_be_for_another(&Principal::owner("ann")));
         // The answer came after all, or the server was started anew.
-        assert!(matches!(using.whose_question(Some(&[])).await, Whose::Owners(_)));
+        assert!(matches!(using.whose_question(Some(&[])).await, Attribution::Owners(_)));
         assert!(using.only_for("bob"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn time_ends_the_doubt() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         drop(using.begin(of("ann", 1)));
         let _bobs = using.begin(of("bob", 2));
         for unanswered in [None, Some(&[1][..])] {
-            assert!(matches!(using.whose(unanswered), Whose::Doubtful));
+            assert!(matches!(using.whose(unanswered), Attribution::Ambiguous));
         }
         tokio::time::advance(AFTERLIFE).await;
-        assert!(matches!(using.whose(Some(&[1])), Whose::Owners(_)));
+        assert!(matches!(using.whose(Some(&[1])), Attribution::Owners(_)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn calls_that_were_given_up_without_number_stay_in_doubt() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         for owner in 0..=u64::try_from(MAX_ABANDONED).unwrap() {
             drop(using.begin(of("ann", owner)));
         }
         assert!(using.may_be_for_another(&Principal::owner("ann")), "nobody knows whose the last one was");
         let _anns = using.begin(of("ann", 0));
-        assert!(matches!(using.whose(Some(&[0])), Whose::Doubtful));
-        assert!(matches!(using.whose(Some(&[])), Whose::Owners(_)));
+        assert!(matches!(using.whose(Some(&[0])), Attribution::Ambiguous));
+        assert!(matches!(using.whose(Some(&[])), Attribution::Owners(_)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_narrowed_token_is_not_asked_what_another_token_is() {
         use switchboard_transport::http_server::{Identity, Scopes};
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         let _parked = using.begin(of("ann", 1));
         let _question = using.asked(1);
         let (_, scopes) = Scopes::parse(["tool:slow"]).unwrap();
         let narrow = Identity { scopes, ..Identity::clone(&Principal::owner("ann")) };
-        let _narrow = using.begin(User { identity: narrow.into(), ..user(2) });
-        assert!(matches!(using.whose(None), Whose::Doubtful));
+        let _narrow = using.begin(InFlightCall { identity: narrow.into(), ..user(2) });
+        assert!(matches!(using.whose(None), Attribution::Ambiguous));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_waits_for_an_answer_holds_up_only_other_principals() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         using.take_turns();
         let _parked = using.begin_in_turn(user(1)).await;
         let _question = using.asked(1);
         let began = Instant::now();
         let _mine = using.begin_in_turn(user(2)).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
-        assert!(matches!(using.whose_question(None).await, Whose::Owners(_)));
+        assert!(matches!(using.whose_question(None).await, Attribution::Owners(_)));
         let _foreign = using.begin_in_turn(of("eve", 3)).await;
         assert_eq!(began.elapsed(), TURN);
-        assert!(matches!(using.whose(None), Whose::Doubtful));
+        assert!(matches!(using.whose(None), Attribution::Ambiguous));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_in_doubt_waits_until_the_others_are_answered() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         let _asker = using.begin(user(1));
         let mut other = using.begin(user(2));
         let question = tokio::spawn({
@@ -435,13 +436,13 @@ mod tests {
         tokio::task::yield_now().await;
         other.answered();
         drop(other);
-        assert!(matches!(question.await.unwrap(), Whose::Owners(_)));
+        assert!(matches!(question.await.unwrap(), Attribution::Owners(_)));
         assert!(using.takes_turns());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_whose_call_may_be_gone_is_nobodys() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         let _one = using.begin(user(1));
         let other = using.begin(user(2));
         let question = tokio::spawn({
@@ -450,19 +451,19 @@ mod tests {
         });
         tokio::task::yield_now().await;
         drop(other);
-        assert!(matches!(question.await.unwrap(), Whose::Doubtful));
+        assert!(matches!(question.await.unwrap(), Attribution::Ambiguous));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_doubt_that_does_not_end_is_given_up() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         let (_one, _other) = (using.begin(user(1)), using.begin(user(2)));
-        assert!(matches!(using.whose_question(None).await, Whose::Doubtful));
+        assert!(matches!(using.whose_question(None).await, Attribution::Ambiguous));
     }
 
     #[tokio::test(start_paused = true)]
     async fn calls_take_turns_but_nobody_waits_for_ever() {
-        let using = Arc::new(Using::default());
+        let using = Arc::new(InFlightCalls::default());
         using.take_turns();
         let mut first = using.begin_in_turn(user(1)).await;
         let _same_owner = using.begin_in_turn(user(1)).await;

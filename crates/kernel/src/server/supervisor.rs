@@ -17,7 +17,7 @@ use switchboard_wire::{Edit, Notification, Raw};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::{Hub, LATECOMERS, Lived, Phase, Server};
+use super::{ConnectionEnd, LATECOMERS, Phase, Server, SharedConnection};
 use crate::kernel::Kernel;
 use crate::spec::Sharing;
 
@@ -170,7 +170,7 @@ impl Server {
     ///
     /// # Errors
     /// Why it is not there, and when it may be.
-    pub(crate) async fn hub(&self) -> Result<Arc<Hub>, Fault> {
+    pub(crate) async fn hub(&self) -> Result<Arc<SharedConnection>, Fault> {
         if let Some(hub) = self.hub_now() {
             return Ok(hub);
         }
@@ -282,22 +282,22 @@ impl Server {
         };
         let first = !self.was_up.load(Ordering::Relaxed);
         match lived {
-            Lived::Idle => return self.fall_asleep(kernel).await,
+            ConnectionEnd::Idle => return self.fall_asleep(kernel).await,
             // Nothing is wrong with it: it comes back at once, with what it has now.
-            Lived::Outgrown => {
+            ConnectionEnd::Outgrown => {
                 let why = "its permissions have changed";
                 self.step(Event::Drain(After::Restart), Some(why), kernel);
                 self.hub.store(None);
                 return self.step(Event::Drained, Some(why), kernel).action;
             }
-            Lived::Lost { .. } | Lived::Failed(_) | Lived::Refused(_) => {}
+            ConnectionEnd::Lost { .. } | ConnectionEnd::Failed(_) | ConnectionEnd::Refused(_) => {}
         }
         self.hub.store(None);
         let (event, why) = match lived {
-            Lived::Lost { why, clean } => (Event::Ended { clean }, why),
-            Lived::Failed(why) => (Event::Failed, why),
-            Lived::Refused(why) => (Event::Refused, why),
-            Lived::Idle | Lived::Outgrown => return Action::Nothing,
+            ConnectionEnd::Lost { why, clean } => (Event::Ended { clean }, why),
+            ConnectionEnd::Failed(why) => (Event::Failed, why),
+            ConnectionEnd::Refused(why) => (Event::Refused, why),
+            ConnectionEnd::Idle | ConnectionEnd::Outgrown => return Action::Nothing,
         };
         let step = self.step(event, Some(&why), kernel);
         if step.action == Action::GiveUp || first {
@@ -385,7 +385,7 @@ impl Server {
     /// Lets the calls that run end, within bounds; then ends the connection.
     async fn drain(
         &self,
-        living: Pin<&mut (impl Future<Output = Lived> + Send)>,
+        living: Pin<&mut (impl Future<Output = ConnectionEnd> + Send)>,
         order: Order,
         orders: &mut mpsc::Receiver<Order>,
         kernel: &Kernel,
@@ -512,7 +512,7 @@ impl Server {
 }
 
 /// Whether it was agreed to speak of health and lifecycle.
-pub(crate) fn speaks_of_life(hub: &Hub) -> bool {
+pub(crate) fn speaks_of_life(hub: &SharedConnection) -> bool {
     hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 

@@ -18,12 +18,12 @@ use crate::gate::{SETTLED, access_table};
 
 /// Decides in somebody's name.
 #[derive(Debug, Clone)]
-pub struct Office {
+pub struct OperatorActions {
     store: Store,
     actor: Actor,
 }
 
-impl Office {
+impl OperatorActions {
     /// How long a grant lasts where nobody says how long.
     pub const USUAL_GRANT: SignedDuration = SignedDuration::from_hours(30 * 24);
 

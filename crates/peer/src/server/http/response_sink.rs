@@ -15,7 +15,7 @@ use super::{Shared, answer};
 use crate::{BoxFuture, Call, CallError, Remote, Reply, SendError};
 
 /// Where messages beside the answer may go.
-pub(super) enum Way {
+pub(super) enum Delivery {
     /// Into a stream of their own if the client takes one, else into the session's.
     Legacy {
         channel: Arc<Channel>,
@@ -29,7 +29,7 @@ pub(super) enum Way {
     Modern { takes_events: bool, listens: bool, principal: Arc<str>, shared: Arc<Shared> },
 }
 
-impl Way {
+impl Delivery {
     /// Into the session's stream, for who gets no stream of its own.
     pub(super) fn session(channel: &Arc<Channel>) -> Self {
         Self::Legacy { channel: channel.clone(), headers: None, polls: false }
@@ -43,8 +43,8 @@ impl Way {
     }
 }
 
-pub(super) struct Outlet {
-    way: Way,
+pub(super) struct ResponseSink {
+    way: Delivery,
     pub(super) cancel: CancellationToken,
     state: Mutex<State>,
 }
@@ -59,15 +59,15 @@ struct State {
 }
 
 /// What happened to a request that is not answered yet.
-pub(super) enum News {
+pub(super) enum SinkEvent {
     /// The answer became a stream.
     Streaming(Arc<EventLog>),
     /// The client cancelled it.
     Interrupted,
 }
 
-impl Outlet {
-    pub(super) fn new(way: Way) -> Arc<Self> {
+impl ResponseSink {
+    pub(super) fn new(way: Delivery) -> Arc<Self> {
         Arc::new(Self { way, cancel: CancellationToken::new(), state: Mutex::default() })
     }
 
@@ -76,8 +76,8 @@ impl Outlet {
         let mut state = self.state.lock();
         if state.log.is_none() && !state.answered && !state.interrupted {
             state.log = self.way.takes_events().then(|| match &self.way {
-                Way::Legacy { channel, .. } => channel.new_log(),
-                Way::Modern { listens, principal, shared, .. } => {
+                Delivery::Legacy { channel, .. } => channel.new_log(),
+                Delivery::Modern { listens, principal, shared, .. } => {
                     let kind = Kind { resumable: false, lasts: *listens };
                     EventLog::new(0, kind, shared.options.log, shared.memory.account(principal), Weak::new())
                 }
@@ -94,19 +94,19 @@ impl Outlet {
     fn send(&self, message: &Bytes) -> Result<(), SendError> {
         match (self.log(), &self.way) {
             (Some(log), _) => log.push(message),
-            (None, Way::Legacy { channel, .. }) => channel.main.push(message),
-            (None, Way::Modern { .. }) => Err(SendError::Closed),
+            (None, Delivery::Legacy { channel, .. }) => channel.main.push(message),
+            (None, Delivery::Modern { .. }) => Err(SendError::Closed),
         }
     }
 
     /// Waits for news other than the answer. `streaming` says whether the beginning of a stream is news.
-    pub(super) fn poll_news(&self, cx: &mut Context<'_>, streaming: bool) -> Poll<News> {
+    pub(super) fn poll_news(&self, cx: &mut Context<'_>, streaming: bool) -> Poll<SinkEvent> {
         let mut state = self.state.lock();
         if state.interrupted {
-            return Poll::Ready(News::Interrupted);
+            return Poll::Ready(SinkEvent::Interrupted);
         }
         if streaming && let Some(log) = &state.log {
-            return Poll::Ready(News::Streaming(log.clone()));
+            return Poll::Ready(SinkEvent::Streaming(log.clone()));
         }
         if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             state.waker = Some(cx.waker().clone());
@@ -139,11 +139,11 @@ impl Outlet {
     }
 }
 
-impl Remote for Outlet {
+impl Remote for ResponseSink {
     fn request(&self, call: Call) -> BoxFuture<'_, Result<Reply, CallError>> {
         match &self.way {
-            Way::Legacy { channel, .. } => Box::pin(channel.asking.ask(call, |message| self.send(message))),
-            Way::Modern { .. } => Box::pin(async { Err(CallError::NotAllowed) }),
+            Delivery::Legacy { channel, .. } => Box::pin(channel.asking.ask(call, |message| self.send(message))),
+            Delivery::Modern { .. } => Box::pin(async { Err(CallError::NotAllowed) }),
         }
     }
 
@@ -153,8 +153,8 @@ impl Remote for Outlet {
 
     fn can_request(&self) -> bool {
         match &self.way {
-            Way::Legacy { channel, .. } => !channel.main.is_finished(),
-            Way::Modern { .. } => false,
+            Delivery::Legacy { channel, .. } => !channel.main.is_finished(),
+            Delivery::Modern { .. } => false,
         }
     }
 
@@ -162,13 +162,13 @@ impl Remote for Outlet {
         let log = self.state.lock().log.clone();
         match (log, &self.way) {
             (Some(log), _) => log.unread_bytes(),
-            (None, Way::Legacy { channel, .. }) if !self.way.takes_events() => channel.main.unread_bytes(),
+            (None, Delivery::Legacy { channel, .. }) if !self.way.takes_events() => channel.main.unread_bytes(),
             (None, _) => 0,
         }
     }
 
     fn close_stream(&self) {
-        if matches!(&self.way, Way::Legacy { polls: true, .. })
+        if matches!(&self.way, Delivery::Legacy { polls: true, .. })
             && let Some(log) = self.log()
         {
             log.close_reader();

@@ -29,7 +29,7 @@ pub(crate) struct AskedAbout {
 
 /// What is open in this process.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct PendingConfirmations {
     /// Callbacks by id.
     callbacks: Mutex<HashMap<String, Callback>>,
     /// Confirmed calls whose servers want more input: they come back with the server's state, and are not asked about
@@ -37,7 +37,7 @@ pub(crate) struct Desk {
     midway: Mutex<HashMap<Digest, Instant>>,
 }
 
-impl Desk {
+impl PendingConfirmations {
     /// The call that a callback is about.
     pub(crate) fn asked_about(&self, callback: &str) -> Option<AskedAbout> {
         self.callbacks.lock().get(callback).map(|callback| callback.asked.clone())

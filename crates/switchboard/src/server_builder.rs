@@ -56,11 +56,12 @@ pub(crate) fn offers(settings: &Settings, data_dir: &Path) -> ServerOffers {
     if create.is_some() {
         remove_left_behind(data_dir);
     }
-    let workshop = Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
+    let server_builder =
+        Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
     ServerOffers {
         register,
         create,
-        builder: Some(Arc::new(workshop)),
+        builder: Some(Arc::new(server_builder)),
         sources: said.registries.iter().filter_map(source).collect(),
     }
 }
@@ -90,10 +91,11 @@ pub(crate) fn kept(data_dir: &Path) -> Vec<Registration> {
 
 /// Forgets one that was registered to stay; `false` if there is none.
 pub(crate) fn forget(settings: &Settings, data_dir: &Path, id: &str) -> bool {
-    let workshop = Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
+    let server_builder =
+        Workshop { settings: settings.clone(), data_dir: data_dir.to_owned(), writing: Mutex::default() };
     let known = kept(data_dir).iter().any(|kept| kept.id == id);
     if known {
-        workshop.change(|all| all.retain(|other| other.id != id));
+        server_builder.change(|all| all.retain(|other| other.id != id));
     }
     known
 }
@@ -295,7 +297,7 @@ mod tests {
     #[test]
     fn what_is_to_stay_is_kept_and_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let workshop =
+        let server_builder =
             Workshop { settings: Settings::default(), data_dir: folder.path().to_owned(), writing: Mutex::default() };
         let registration = |id: &str| Registration {
             id: id.to_owned(),
@@ -306,11 +308,11 @@ mod tests {
             justification: None,
             lifetime: Lifetime::Persistent,
         };
-        workshop.keep(&registration("a"));
-        workshop.keep(&registration("b"));
-        workshop.keep(&registration("a"));
+        server_builder.keep(&registration("a"));
+        server_builder.keep(&registration("b"));
+        server_builder.keep(&registration("a"));
         assert_eq!(kept(folder.path()).len(), 2);
-        workshop.retired(&registration("a"));
+        server_builder.retired(&registration("a"));
         assert_eq!(kept(folder.path()), [registration("b")]);
         std::fs::write(folder.path().join(FILE), "{").unwrap();
         assert_eq!(kept(folder.path()), []);
@@ -336,7 +338,7 @@ mod tests {
     fn nothing_that_comes_later_runs_unconfined() {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings { isolation: IsolationMode::Off, ..Settings::default() };
-        let workshop = Workshop { settings, data_dir: folder.path().to_owned(), writing: Mutex::default() };
+        let server_builder = Workshop { settings, data_dir: folder.path().to_owned(), writing: Mutex::default() };
         let registration = Registration {
             id: "a".to_owned(),
             run: Run::Command(vec!["x".to_owned()]),
@@ -346,7 +348,7 @@ mod tests {
             justification: None,
             lifetime: Lifetime::Session,
         };
-        let spec = workshop.build(&registration).unwrap();
+        let spec = server_builder.build(&registration).unwrap();
         assert_eq!(spec.isolation.unwrap().of_this, Some(Mode::Trust));
     }
 }
