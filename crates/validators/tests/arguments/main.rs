@@ -5,6 +5,7 @@ mod common;
 mod glued;
 mod hosts;
 mod limits;
+mod machines;
 mod marks;
 mod places;
 mod queries;
