@@ -8,6 +8,7 @@ mod limits;
 mod machines;
 mod marks;
 mod places;
+mod programs;
 mod queries;
 mod spellings;
 mod validators;
