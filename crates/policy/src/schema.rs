@@ -93,6 +93,8 @@ struct Node {
     format: Option<Box<str>>,
     /// Whether the description or the title speaks of a place in a file system.
     speaks_of_place: bool,
+    /// Whether it says that the value is a host.
+    speaks_of_host: bool,
 }
 
 impl Node {

@@ -16,6 +16,7 @@ mod folders;
 mod glued;
 mod joined;
 mod limits;
+mod machine;
 mod meaning;
 mod own;
 mod pairs;

@@ -12,6 +12,10 @@ const MAX_READINGS: usize = 64;
 const PLACES: [&str; 9] =
     ["path", "paths", "filepath", "filename", "filenames", "directory", "directories", "folder", "folders"];
 
+/// What a description calls a host. The word alone may be a verb, or somebody who has guests.
+const HOSTS: [&str; 8] =
+    ["hostname", "host name", "fqdn", "ip address", "host or ip", "host:port", "host and port", "server address"];
+
 /// What a schema says of one value. Nothing, where there is no schema or it does not know the value.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence<'a> {
@@ -68,6 +72,12 @@ impl<'a> Evidence<'a> {
         self.nodes().any(|node| node.speaks_of_place)
     }
 
+    /// Whether the description says that the value is a host.
+    #[must_use]
+    pub fn speaks_of_host(&self) -> bool {
+        self.nodes().any(|node| node.speaks_of_host)
+    }
+
     fn nodes(&self) -> impl Iterator<Item = &'a Node> {
         let schema = self.schema;
         self.nodes.iter().filter_map(move |index| schema?.nodes.get(*index))
@@ -100,5 +110,13 @@ pub(super) fn speaks_of_place(members: &Map<String, Value>) -> bool {
         let lower = text.to_ascii_lowercase();
         let mut words = lower.split(|c: char| !c.is_alphanumeric());
         words.any(|word| PLACES.contains(&word)) || lower.contains("file to ") || lower.contains("name of the file")
+    })
+}
+
+/// Whether the description or the title of a schema says that its value is a host.
+pub(super) fn speaks_of_host(members: &Map<String, Value>) -> bool {
+    ["description", "title"].iter().filter_map(|key| members.get(*key)?.as_str()).any(|text| {
+        let lower = text.to_ascii_lowercase();
+        HOSTS.iter().any(|host| lower.contains(host))
     })
 }

@@ -83,6 +83,7 @@ impl Reader<'_> {
             values: values(members),
             format: members.get("format").and_then(Value::as_str).map(|name| name.to_ascii_lowercase().into()),
             speaks_of_place: super::evidence::speaks_of_place(members),
+            speaks_of_host: super::evidence::speaks_of_host(members),
             ..Node::default()
         };
         self.of_objects(&mut node, members, depth)?;

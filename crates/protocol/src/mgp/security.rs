@@ -150,7 +150,13 @@ impl ToolSecurity {
         self.read_flags(&security);
         self.permissions.extend(names(&security, "permissions_required"));
         if let Some(effects) = present(&security, "side_effects") {
-            self.side_effects.get_or_insert_default().extend(names_of(&effects));
+            let said = self.side_effects.get_or_insert_default();
+            // A server may say the same in two homes.
+            for effect in names_of(&effects) {
+                if !said.contains(&effect) {
+                    said.push(effect);
+                }
+            }
         }
         for word in names(&security, "validator") {
             match ValidatorName::from_word(&word) {
@@ -337,6 +343,15 @@ mod tests {
         assert_eq!(said.reversible, Some(false));
         assert!(said.confirmation_required && !said.requires_confirmation && !said.unreadable);
         assert_eq!(said.properties, ["command"]);
+    }
+
+    #[test]
+    fn effects_that_stand_in_two_homes_are_said_once() {
+        let said = of(r#"{"security":{"side_effects":["memory"]},"_meta":{"mgp/security":{"side_effects":["memory"]},
+            "security":{"side_effects":["memory"]},"mgp":{"security":{"side_effects":["memory"]}}}}"#);
+        assert_eq!(said.side_effects, Some(vec!["memory".to_owned()]));
+        let twice = of(r#"{"security":{"side_effects":["memory","process","memory"]}}"#);
+        assert_eq!(twice.side_effects, Some(vec!["memory".to_owned(), "process".to_owned()]));
     }
 
     #[test]

@@ -64,6 +64,8 @@ fn within(scope: &Scope, line: &str, elevated: bool) -> Verdict {
     if !speaks(scope) {
         return Ok(());
     }
+    let set = line.split_whitespace().map_while(assignment).map(|(name, _)| name);
+    check_variables(scope, set)?;
     let words = shell::plain_words(line)?;
     let Some(program) = words.first() else { return Err(Finding::new("shell-empty", "the command is empty")) };
     if !scope.allow_sudo && (elevated || ELEVATING.contains(&base_name(program))) {
@@ -78,6 +80,23 @@ fn within(scope: &Scope, line: &str, elevated: bool) -> Verdict {
         }
         _ => Ok(()),
     }
+}
+
+/// Variables that decide which program or library runs make another program of an allowed one.
+fn check_variables<'n>(scope: &Scope, mut names: impl Iterator<Item = &'n str>) -> Verdict {
+    match names.find(|name| speaks(scope) && shell::decides(name)) {
+        Some(name) => {
+            let message = format!("the variable `{name}` decides what runs, and the grant is limited to some commands");
+            Err(Finding::new("command-outside", message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What stands beside a command, held to what the grants say of commands: its variables.
+pub(super) fn check_beside(checks: &Checks, around: &Around) -> Result<(), Refused> {
+    let names = || around.variables.iter().map(|(name, _)| name.as_str());
+    checks.scopes.iter().try_for_each(|scope| at(SCOPE, check_variables(scope, names())))
 }
 
 /// `git` allows every use of that program, `git log` only what begins so.

@@ -7,6 +7,7 @@
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 
+use super::machine::Machine;
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
@@ -30,7 +31,7 @@ struct Known<'a> {
     /// Whether the key names something that is no host.
     named: bool,
     /// Whether it names a machine.
-    server: bool,
+    machine: Machine,
     /// Whether it is a word of a command that was judged with it.
     operand: bool,
     /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
@@ -41,8 +42,8 @@ struct Known<'a> {
 impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
-        let (named, server, operand, words) = (false, false, false, false);
-        Self { field, role, named, server, operand, words, evidence: Evidence::none() }
+        let (named, operand, words) = (false, false, false);
+        Self { field, role, named, machine: Machine::No, operand, words, evidence: Evidence::none() }
     }
 }
 
@@ -91,6 +92,9 @@ impl<'a> Limits<'a> {
                     matches!(role::of(&key), Role::Command | Role::Commands)
                         && known.evidence.member(&key).is_declared()
                 });
+                let is_command = |key: &str| matches!(role::of(key), Role::Command | Role::Commands);
+                let has_command =
+                    runs || !known.evidence.is_declared() && object.iter().any(|(key, _)| is_command(&key));
                 let of_host = matches!(known.role, Role::Url | Role::Host);
                 object.iter().try_for_each(|(key, member)| {
                     let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
@@ -106,9 +110,14 @@ impl<'a> Limits<'a> {
                     let judged = if role::is_plain(&key) { Ok(()) } else { self.key(&key) };
                     let in_command = known.words || known.field == Field::Command;
                     let in_words = in_command && role != Role::Prose || role::is_words(&key);
-                    let (named, server) = (remote::is_name_key(&key), remote::is_server_key(&key));
-                    let named = named && !(of_host && role == Role::Host);
-                    let inner = Known { field, role, named, server, operand, words: in_words, evidence };
+                    let named = remote::is_name_key(&key) && !(of_host && role == Role::Host);
+                    // `{"server": {"name": ..}}` names a machine still.
+                    let machine = match Machine::of(&key, &evidence, &known.evidence) {
+                        Machine::No if remote::is_value_key(&key) => known.machine,
+                        machine => machine,
+                    };
+                    let machine = if has_command { machine.beside_command() } else { machine };
+                    let inner = Known { field, role, named, machine, operand, words: in_words, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -126,7 +135,9 @@ impl<'a> Limits<'a> {
                 })
             }
             Kind::String => value.as_text().map_or(Ok(()), |text| self.text(&text, known, depth)),
-            Kind::Number if self.hosts && (known.server || matches!(known.role, Role::Url | Role::Host)) => {
+            Kind::Number
+                if self.hosts && (known.machine == Machine::Surely || matches!(known.role, Role::Url | Role::Host)) =>
+            {
                 let number = value.as_str();
                 if remote::may_be_address(number) { at(SCOPE, self.host(number, known)) } else { Ok(()) }
             }
@@ -135,8 +146,8 @@ impl<'a> Limits<'a> {
     }
 
     fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
-        let Known { field, role, named, server, evidence, .. } = known;
-        let key = remote::Key { role: *role, field: *field, named: *named, server: *server, evidence };
+        let Known { field, role, named, machine, evidence, .. } = known;
+        let key = remote::Key { role: *role, field: *field, named: *named, machine: *machine, evidence };
         remote::check(&self.checks.scopes, &key, text)
     }
 

@@ -4,6 +4,7 @@
 use switchboard_policy::permission::Scope;
 use switchboard_policy::schema::Evidence;
 
+use super::machine::Machine;
 use super::place::{self, Field};
 use super::reach;
 use super::role::Role;
@@ -49,25 +50,6 @@ const OTHER_ENDINGS: [&str; 30] = [
     "ไทย",
     "みんな",
 ];
-/// Last words of keys whose numbers are addresses.
-const SERVER_KEYS: [&str; 16] = [
-    "server",
-    "servers",
-    "gateway",
-    "gateways",
-    "upstream",
-    "upstreams",
-    "peer",
-    "peers",
-    "proxy",
-    "dns",
-    "nameserver",
-    "backend",
-    "ip",
-    "ips",
-    "addr",
-    "resolver",
-];
 /// Names of pairs that stand beside a host in a connection string.
 const BESIDE_HOST: [&str; 14] = [
     "port",
@@ -101,8 +83,8 @@ pub(super) struct Key<'k, 'e> {
     pub(super) field: Field,
     /// The key names something that is no host.
     pub(super) named: bool,
-    /// The key names a machine.
-    pub(super) server: bool,
+    /// Whether the key names a machine.
+    pub(super) machine: Machine,
     pub(super) evidence: &'k Evidence<'e>,
 }
 
@@ -134,7 +116,11 @@ fn check_list(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
         return Ok(());
     }
     let words = || text.split(parts).filter(|word| !word.is_empty()).take(MAX_WORDS);
-    if key.role == Role::Host || key.field == Field::Remote && key.role != Role::Url {
+    if matches!(key.machine, Machine::Perhaps | Machine::Address) {
+        key.machine.words(text).into_iter().try_for_each(|word| check_word(scopes, key, word))?;
+    }
+    let hosts = key.role == Role::Host || key.field == Field::Remote && key.role != Role::Url;
+    if hosts || key.machine == Machine::Surely && key.role != Role::Url {
         let mut before = None;
         return words().try_for_each(|word| {
             // Under keys for hosts, a blank parts one from its port or from the next.
@@ -164,11 +150,6 @@ fn check_pairs(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
         let mut hosts = reach::glued::hosts_of(value).filter(|host| surely || is_host_form(host));
         hosts.try_for_each(|host| check_operand(scopes, host, None))
     })
-}
-
-/// Whether a key names a machine, so that numbers under it are addresses.
-pub(super) fn is_server_key(key: &str) -> bool {
-    switchboard_policy::risk::fallback::words(key).last().is_some_and(|last| SERVER_KEYS.contains(&last.as_str()))
 }
 
 /// Whether a key holds the value of the object that it stands in.
@@ -240,7 +221,7 @@ fn in_sentence(scopes: &[Scope], text: &str) -> Verdict {
 }
 
 fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
-    let Key { role, field, named, server, evidence } = key;
+    let Key { role, field, named, machine, evidence } = key;
     let folded = switchboard_policy::path::fold_look_alikes(text);
     let word =
         folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));
@@ -257,13 +238,13 @@ fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
         return Ok(());
     }
     let is_path = *field == Field::Place && *role == Role::Path;
-    if !is_path && (is_odd_address(word, *server) || is_other_name(text.trim())) {
+    if !is_path && (is_odd_address(word, *machine == Machine::Surely) || is_other_name(text.trim())) {
         return check_operand(scopes, word, None);
     }
     if let Some(host) = behind_transport(word) {
         check_operand(scopes, host, None)?;
     }
-    let remote = matches!(role, Role::Url | Role::Host) || *field == Field::Remote;
+    let remote = matches!(role, Role::Url | Role::Host) || *field == Field::Remote || machine.takes(word);
     match target(word, remote || reach::glued::in_remote(word).is_some(), is_path) {
         Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
         None => Ok(()),

@@ -152,6 +152,12 @@ impl Walk<'_> {
             if beside.has_command && *role == Role::Other && around::is_sent(key) {
                 *role = Role::Content;
             }
+            // The program that runs a command is one itself.
+            if self.limits_commands()
+                && let Some(runner) = member.as_text().filter(|text| words::is_runner(key, text))
+            {
+                command::within_limits(self.checks, &runner).map_err(|refused| under(key, refused))?;
+            }
             if self.may_be_command(around, *role, key, member, &beside) {
                 self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
@@ -177,6 +183,9 @@ impl Walk<'_> {
         if self.checks.sandbox {
             beside.around = around::of(object);
             beside.around.join(&outer.around);
+        }
+        if self.limits_commands() {
+            command::check_beside(self.checks, &around::of(object))?;
         }
         let holds = |member: &Raw| matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
         let mut all = members.iter();
@@ -212,6 +221,9 @@ impl Walk<'_> {
         }
         if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
             return false;
+        }
+        if self.limits_commands() && words::is_typed_command(key, member) {
+            return true;
         }
         let text = || words::line_of(member);
         let of_command = around == Role::Command && matches!(role, Role::Other | Role::Code | Role::Prose);

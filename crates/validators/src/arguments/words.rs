@@ -147,6 +147,13 @@ const ABOUT: [&str; 17] = [
 /// Last words of keys that say nothing where another word speaks of a command.
 const TEXTS: [&str; 8] = ["text", "string", "body", "content", "line", "input", "source", "code"];
 
+/// Last words of keys for the program that runs a command: `shell`, `shell_path`.
+const RUNNERS: [&str; 6] = ["shell", "interpreter", "executor", "launcher", "wrapper", "entrypoint"];
+/// Shells that read a command as it was judged here, and run what stands in it.
+const POSIX_SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
+/// Words of keys for what is run later, or typed where it runs.
+const TYPED: [&str; 8] = ["hook", "hooks", "line", "lines", "keys", "keystrokes", "on", "trigger"];
+
 /// The words beside a command.
 #[derive(Default, Clone)]
 pub(super) struct Words {
@@ -250,6 +257,34 @@ pub(super) fn may_be_command(key: &str, text: &str) -> bool {
     }
     let any = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
     any(&COMMANDS) || any(&SHELLS) && text.trim().contains(char::is_whitespace)
+}
+
+/// Whether a key names the program that runs the command beside it, and its value a program.
+pub(super) fn is_runner(key: &str, text: &str) -> bool {
+    let mut parts = parts_of(key);
+    if parts.len() > 1 && parts.last().is_some_and(|last| matches!(last.as_str(), "path" | "program" | "binary")) {
+        parts.pop();
+    }
+    let name = text.trim().rsplit('/').next().unwrap_or_default();
+    let by_system = text.trim() == name || crate::shell::is_of_system(text.trim());
+    if is_answer(text.trim()) || by_system && POSIX_SHELLS.contains(&name) {
+        return false;
+    }
+    parts.last().is_some_and(|last| RUNNERS.contains(&last.as_str()))
+}
+
+/// Whether a key is for what is run later or typed, and its value is a command of a known program.
+pub(super) fn is_typed_command(key: &str, value: &Raw) -> bool {
+    let known = |line: &str| {
+        let mut words = line.split_whitespace();
+        let first = words.next().map(crate::shell::base_name).unwrap_or_default();
+        words.next().is_some() && crate::shell::is_known_program(&first)
+    };
+    let text = value.as_text();
+    let lines = value.elements().unwrap_or_default();
+    parts_of(key).iter().any(|part| TYPED.contains(&part.as_str()))
+        && (text.is_some_and(|text| text.lines().any(known))
+            || lines.iter().filter_map(Raw::as_text).any(|line| known(&line)))
 }
 
 /// Yes, no or a number.

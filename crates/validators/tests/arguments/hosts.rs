@@ -300,7 +300,6 @@ fn hosts_under_keys_in_every_spelling() {
     assert_honest(
         &limited(),
         &[
-            json!({"server": "production"}),
             json!({"server": "ok.example.com"}),
             json!({"node": "18.2.0"}),
             json!({"image": "76979871"}),

@@ -1,0 +1,259 @@
+//! Which keys name a machine, so that a name without a dot under them (`db1`, `db1:5432`) is a host.
+//!
+//! Used where a grant limits hosts: there, what cannot be shown to lie inside is refused. Some keys name machines in every
+//! tool, others in some tools and streets, branches or elements of a page in others. What the schema says of a value
+//! counts for more than its key.
+
+use switchboard_policy::risk::fallback::words as parts_of;
+use switchboard_policy::schema::Evidence;
+
+/// Last words of keys that name machines.
+const MACHINES: [&str; 46] = [
+    "host",
+    "hosts",
+    "hostname",
+    "hostnames",
+    "fqdn",
+    "server",
+    "servers",
+    "gateway",
+    "gateways",
+    "upstream",
+    "upstreams",
+    "peer",
+    "peers",
+    "proxy",
+    "proxies",
+    "dns",
+    "nameserver",
+    "nameservers",
+    "backend",
+    "backends",
+    "broker",
+    "brokers",
+    "endpoint",
+    "endpoints",
+    "bootstrap",
+    "resolver",
+    "resolvers",
+    "relay",
+    "relays",
+    "bastion",
+    "router",
+    "routers",
+    "machine",
+    "machines",
+    "vm",
+    "vms",
+    "collector",
+    "collectors",
+    "mirror",
+    "mirrors",
+    "ip",
+    "ips",
+    "addr",
+    "addrs",
+    "smarthost",
+    "jumphost",
+];
+/// Last words of keys that name machines in some tools.
+const PERHAPS_MACHINES: [&str; 17] = [
+    "remote",
+    "remotes",
+    "target",
+    "targets",
+    "connection",
+    "connections",
+    "node",
+    "nodes",
+    "site",
+    "sites",
+    "website",
+    "websites",
+    "domains",
+    "origin",
+    "instance",
+    "replica",
+    "coordinator",
+];
+/// The same of keys whose strings are also somebody's mail or street.
+const ADDRESSES: [&str; 2] = ["address", "addresses"];
+/// Keys that name machines as a whole.
+const WHOLE: [&str; 5] = ["contact_points", "connect_to", "connect", "jump_box", "listen_to"];
+/// Ends of words that are written together: `dbhost`, `smtpserver`.
+const GLUED: [&str; 12] = [
+    "host",
+    "hosts",
+    "hostname",
+    "hostnames",
+    "server",
+    "servers",
+    "address",
+    "broker",
+    "brokers",
+    "gateway",
+    "endpoint",
+    "proxy",
+];
+/// Words that end so and name no machine.
+const NOT_GLUED: [&str; 4] = ["ghost", "ghosts", "observer", "observers"];
+/// Words behind the one that names a machine.
+const QUALIFIERS: [&str; 16] = [
+    "name",
+    "names",
+    "list",
+    "string",
+    "str",
+    "value",
+    "primary",
+    "secondary",
+    "master",
+    "replica",
+    "fallback",
+    "default",
+    "override",
+    "a",
+    "b",
+    "uri",
+];
+/// Words in front of an address that leads to no machine.
+const OTHER_ADDRESSES: [&str; 20] = [
+    "email",
+    "mail",
+    "street",
+    "postal",
+    "home",
+    "billing",
+    "shipping",
+    "delivery",
+    "wallet",
+    "contract",
+    "memory",
+    "cell",
+    "mac",
+    "customer",
+    "token",
+    "sender",
+    "recipient",
+    "bitcoin",
+    "eth",
+    "ethereum",
+];
+/// Members of a schema that say that its remotes and targets are those of git.
+const OF_GIT: [&str; 9] =
+    ["branch", "refspec", "repo_path", "repository", "repo", "commit", "base_branch", "source_branch", "branch_name"];
+/// Formats of hosts.
+const HOST_FORMATS: [&str; 4] = ["hostname", "idn-hostname", "ipv4", "ipv6"];
+
+/// Whether a key names a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Machine {
+    /// It names something else, or nothing is known.
+    No,
+    /// It names what git calls by a name of its own, or an address of git.
+    OfGit,
+    /// It does in some tools; in others mail goes there, or the post.
+    Address,
+    /// It does in some tools: text of several words is no list of hosts.
+    Perhaps,
+    /// It does: every word is a host.
+    Surely,
+}
+
+impl Machine {
+    /// Beside a command, what is a machine only perhaps is more likely a word of it (`make`, and `all` as its target).
+    pub(super) const fn beside_command(self) -> Self {
+        match self {
+            Self::Surely => Self::Surely,
+            Self::Perhaps | Self::Address | Self::OfGit | Self::No => Self::No,
+        }
+    }
+
+    /// What a key says, with what the schema says of its value and of the object around it.
+    pub(super) fn of(key: &str, evidence: &Evidence<'_>, around: &Evidence<'_>) -> Self {
+        if evidence.has_format(&HOST_FORMATS) || evidence.speaks_of_host() {
+            return Self::Surely;
+        }
+        let by_key = Self::of_key(key);
+        let of_git = || {
+            let last = parts_of(key).pop().unwrap_or_default();
+            matches!(last.as_str(), "remote" | "target" | "origin" | "upstream")
+                && OF_GIT.iter().any(|name| around.member(name).is_declared())
+        };
+        if by_key > Self::No && of_git() { Self::OfGit } else { by_key }
+    }
+
+    fn of_key(key: &str) -> Self {
+        let mut parts = parts_of(key);
+        if WHOLE.contains(&parts.join("_").as_str()) {
+            return Self::Surely;
+        }
+        // `server_2`, `host1`.
+        let qualifies = |part: &str| QUALIFIERS.contains(&part) || part.bytes().all(|byte| byte.is_ascii_digit());
+        let mut qualified = false;
+        while parts.len() > 1 && parts.last().is_some_and(|last| qualifies(last)) {
+            parts.pop();
+            qualified = true;
+        }
+        let Some((last, front)) = parts.split_last() else { return Self::No };
+        let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+        let glued =
+            || GLUED.iter().any(|end| last.len() > end.len() && last.ends_with(end)) && !NOT_GLUED.contains(&last);
+        if front.iter().any(|part| OTHER_ADDRESSES.contains(&part.as_str())) && last.starts_with("address") {
+            Self::No
+        } else if MACHINES.contains(&last) || glued() {
+            Self::Surely
+        } else if ADDRESSES.contains(&last) && !qualified {
+            Self::Address
+        } else if PERHAPS_MACHINES.contains(&last) && !qualified {
+            // `node_name` and `site_name` are labels in most tools.
+            Self::Perhaps
+        } else {
+            Self::No
+        }
+    }
+
+    /// Whether a word under the key is to be taken for a host although its form alone does not say so.
+    pub(super) fn takes(self, word: &str) -> bool {
+        let number = || word.bytes().all(|byte| byte.is_ascii_digit());
+        match self {
+            Self::No => false,
+            Self::OfGit => word.contains([':', '@']) && is_plain_host(word),
+            Self::Surely => !number() && !word.starts_with('_'),
+            Self::Address => is_plain_host(word),
+            // Who logs in somewhere names a machine, with dots or without.
+            Self::Perhaps => is_plain_host(word) || word.contains('@') && !word.starts_with('@'),
+        }
+    }
+
+    /// The words of a string that holds several, as far as they may be hosts.
+    pub(super) fn words(self, text: &str) -> Vec<&str> {
+        let listed = |c: char| matches!(c, ',' | ';');
+        let pieces = || text.split(listed).map(str::trim).filter(|piece| !piece.is_empty());
+        let every_word = || text.split(|c: char| c.is_whitespace() || listed(c)).filter(|word| !word.is_empty());
+        match self {
+            Self::No | Self::OfGit => Vec::new(),
+            Self::Surely => every_word().collect(),
+            _ if pieces().all(|piece| !piece.contains(char::is_whitespace)) => pieces().collect(),
+            // A sentence, or hosts that say so by their ports.
+            Self::Address | Self::Perhaps => every_word().filter(|word| has_port(word)).collect(),
+        }
+    }
+}
+
+/// `db1`, `db1:5432`, `root@db1`, `db1:folder`. A number is none, and neither is a path.
+fn is_plain_host(word: &str) -> bool {
+    let (user, host) = word.rsplit_once('@').unwrap_or(("", word));
+    let (name, behind) = host.split_once(':').unwrap_or((host, ""));
+    let is_label = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    // `ann@mail.example` may be somebody's address, `ann@db1` is none; `C:/x` is a place.
+    let is_drive = name.chars().count() == 1 && behind.starts_with(['/', '\\']);
+    let number = name.bytes().all(|byte| byte.is_ascii_digit()) && user.is_empty();
+    let begins = name.starts_with(char::is_alphanumeric);
+    !number && !is_drive && begins && name.chars().all(is_label)
+}
+
+fn has_port(word: &str) -> bool {
+    let port = word.rsplit_once(':').filter(|(host, _)| is_plain_host(host)).map(|(_, port)| port);
+    port.is_some_and(|port| port.parse::<u16>().is_ok())
+}
