@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
-use crate::gate::provenance::{self, Provenance};
+use crate::gate::provenance::{self, KernelKeys};
 use crate::gate::{Presented, RunningCall};
 use crate::kernel::{Kernel, LEVEL_WAIT};
 use crate::parked::{Event, Running, ToTask};
@@ -304,7 +304,7 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let level = ClientState::of(&context.session).level();
-        let mut params = bridge::modern_params(forward.params.as_ref(), &context.caller, level).map_err(malformed)?;
+        let mut params = context.caller.modern_params(forward.params.as_ref(), level).map_err(malformed)?;
         // To the client, all rounds are one call.
         let questions = forward.questions.clone().shared();
         let _end = EndOfQuestions { kernel: self, questions: &questions };
@@ -523,9 +523,9 @@ fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> 
 fn of_server(server: &Server, mut reply: Reply) -> Result<Reply, Fault> {
     let Ok(result) = &reply.outcome else { return Ok(reply) };
     match provenance::of_server(result) {
-        Provenance::Clean => {}
-        Provenance::Stripped(result) => reply.outcome = Ok(result),
-        Provenance::Ambiguous => {
+        KernelKeys::Clean => {}
+        KernelKeys::Stripped(result) => reply.outcome = Ok(result),
+        KernelKeys::Ambiguous => {
             let text = format!("in the result of server `{}` a member stands twice", server.id());
             return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
         }

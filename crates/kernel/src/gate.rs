@@ -22,7 +22,6 @@ mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
-pub(crate) mod provenance;
 pub(crate) mod rates;
 mod record;
 mod refused;
@@ -70,6 +69,7 @@ pub(crate) use refused::{blocked, unavailable};
 use refused::{refusal, refused};
 pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;
+pub(crate) use switchboard_protocol::provenance;
 pub(crate) use tables::{EXPIRED, SETTLED, Tables, access_table};
 pub(crate) use trace::{trace_of, within as within_trace};
 

@@ -4,7 +4,6 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod apps;
-mod bridge;
 mod callbacks;
 mod clients;
 pub mod directory;
@@ -63,3 +62,4 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+use switchboard_protocol::bridge;

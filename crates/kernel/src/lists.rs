@@ -7,7 +7,6 @@ use switchboard_peer::{Call, CallError, Caller, Remote};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Raw, code};
 
-use crate::bridge;
 use crate::directory::{ListKind, Listing, Lists};
 
 /// More pages than this are not asked for: a server that always gives another cursor would never end.
@@ -113,7 +112,8 @@ impl Asking<'_> {
         let params = match self.revision.era() {
             Era::Legacy => params,
             Era::Modern => Some(
-                bridge::modern_params(params.as_ref(), self.caller, None)
+                self.caller
+                    .modern_params(params.as_ref(), None)
                     .map_err(|refusal| Failure::other(refusal.to_string()))?,
             ),
         };

@@ -13,7 +13,6 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::Instant;
 
 use super::{Server, SharedConnection};
-use crate::bridge;
 use crate::kernel::Kernel;
 
 /// A stream of notices is quiet for as long as nothing happens.
@@ -196,7 +195,7 @@ impl Server {
             return Listened::Changed;
         }
         let params = Edit::empty().set("notifications", filter.finish()).finish();
-        let Ok(params) = bridge::modern_params(Some(&params), &kernel.own_caller(), None) else {
+        let Ok(params) = kernel.own_caller().modern_params(Some(&params), None) else {
             return Listened::Never;
         };
         let mut call = Call::new(method::SUBSCRIPTIONS_LISTEN, Some(params)).within(QUIET);

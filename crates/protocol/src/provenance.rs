@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 16;
 
 /// What came of looking for the kernel's keys in what a server sent.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Provenance {
+pub enum KernelKeys {
     /// There are none.
     Clean,
     /// The same without them.
@@ -27,45 +27,45 @@ pub(crate) enum Provenance {
 }
 
 /// Looks for keys of the kernel in every `_meta` of a message. What a tool returns as its own data is left alone.
-pub(crate) fn of_server(raw: &Raw) -> Provenance {
+pub fn of_server(raw: &Raw) -> KernelKeys {
     look(raw, strip)
 }
 
-fn look(raw: &Raw, strip: fn(&Raw, usize) -> Result<Option<Raw>, Ambiguous>) -> Provenance {
+fn look(raw: &Raw, strip: fn(&Raw, usize) -> Result<Option<Raw>, Ambiguous>) -> KernelKeys {
     /// The key, and how letters of it are written otherwise.
     static SIGNS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["dev.switchboard", "\\u00"].map(Finder::new));
     if SIGNS.iter().all(|sign| sign.find(raw.as_bytes()).is_none()) {
-        return Provenance::Clean;
+        return KernelKeys::Clean;
     }
     match strip(raw, 0) {
-        Ok(None) => Provenance::Clean,
-        Ok(Some(stripped)) => Provenance::Stripped(stripped),
-        Err(Ambiguous) => Provenance::Ambiguous,
+        Ok(None) => KernelKeys::Clean,
+        Ok(Some(stripped)) => KernelKeys::Stripped(stripped),
+        Err(Ambiguous) => KernelKeys::Ambiguous,
     }
 }
 
 /// The data of an error, of a server or of a client, without the kernel's keys at whatever place: all of it is about the
 /// error, and a reader looks for ours anywhere in it. `None` where it cannot be said which they are.
-pub(crate) fn of_error(data: Raw) -> Option<Raw> {
+pub fn of_error(data: Raw) -> Option<Raw> {
     match look(&data, strip_all) {
-        Provenance::Clean => Some(data),
-        Provenance::Stripped(stripped) => Some(stripped),
-        Provenance::Ambiguous => None,
+        KernelKeys::Clean => Some(data),
+        KernelKeys::Stripped(stripped) => Some(stripped),
+        KernelKeys::Ambiguous => None,
     }
 }
 
 /// An error that passes from one side to the other, without the kernel's keys in it.
-pub(crate) fn error_of_peer(mut error: ErrorObject) -> ErrorObject {
+pub fn error_of_peer(mut error: ErrorObject) -> ErrorObject {
     error.data = error.data.and_then(of_error);
     error
 }
 
 /// The same for what need not arrive: what is ambiguous is left out.
-pub(crate) fn cleaned(raw: Raw) -> Option<Raw> {
+pub fn cleaned(raw: Raw) -> Option<Raw> {
     match of_server(&raw) {
-        Provenance::Clean => Some(raw),
-        Provenance::Stripped(stripped) => Some(stripped),
-        Provenance::Ambiguous => None,
+        KernelKeys::Clean => Some(raw),
+        KernelKeys::Stripped(stripped) => Some(stripped),
+        KernelKeys::Ambiguous => None,
     }
 }
 
@@ -196,10 +196,10 @@ mod tests {
             (r#"{"structuredContent":{"_meta":{"dev.switchboard/x":1}}}"#, None),
             (r#"{"content":[{"text":"\u003cb\u003e"}]}"#, None),
         ] {
-            let expected = expected.map_or(Provenance::Clean, |text| Provenance::Stripped(raw(text)));
+            let expected = expected.map_or(KernelKeys::Clean, |text| KernelKeys::Stripped(raw(text)));
             let found = of_server(&raw(given));
             match (&found, &expected) {
-                (Provenance::Stripped(found), Provenance::Stripped(expected)) => {
+                (KernelKeys::Stripped(found), KernelKeys::Stripped(expected)) => {
                     assert_eq!(
                         found.view::<serde_json::Value>().unwrap(),
                         expected.view::<serde_json::Value>().unwrap()
@@ -209,7 +209,7 @@ mod tests {
             }
         }
         let twice = r#"{"_meta":{},"_meta":{"dev.switchboard/asked_by":"switchboard"}}"#;
-        assert_eq!(of_server(&raw(twice)), Provenance::Ambiguous);
+        assert_eq!(of_server(&raw(twice)), KernelKeys::Ambiguous);
         assert_eq!(cleaned(raw(twice)), None);
     }
 }

@@ -1,9 +1,9 @@
 //! What a message of one era becomes in the other. Pure: raw JSON in, raw JSON out, only the named keys change.
 
-use switchboard_peer::Caller;
-use switchboard_protocol::mcp::{meta, method, strict};
-use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Object, Raw, Refusal};
+
+use crate::mcp::{meta, method, strict};
+use crate::{Era, Revision};
 
 /// A legacy server (2025-11-25) refuses a call until somebody has been at an address.
 const URL_ELICITATION_REQUIRED: i64 = -32042;
@@ -12,22 +12,27 @@ const VISIT: &str = "visit-";
 
 /// What a result says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ResultType {
+pub enum ResultType {
     /// It is the answer.
     Complete,
     /// The client must give something first: what, and what to send back with it.
-    InputRequired { requests: Vec<(String, Raw)>, state: Option<Raw> },
+    InputRequired {
+        /// What is asked for, by key.
+        requests: Vec<(String, Raw)>,
+        /// What is to be sent back.
+        state: Option<Raw>,
+    },
     /// A task stands for the answer.
     Task,
 }
 
 /// Reads what kind of result this is. A result without `resultType` is complete.
-pub(crate) fn result_type(result: &Raw) -> ResultType {
+pub fn result_type(result: &Raw) -> ResultType {
     Object::open(result).map_or(ResultType::Complete, |object| result_type_of(&object))
 }
 
 /// The same for a result that is open already.
-pub(crate) fn result_type_of(object: &Object) -> ResultType {
+pub fn result_type_of(object: &Object) -> ResultType {
     match object.text("resultType").as_deref() {
         Some("input_required") => {
             let requests = object.get("inputRequests").and_then(|raw| Object::open(&raw).ok());
@@ -40,18 +45,27 @@ pub(crate) fn result_type_of(object: &Object) -> ResultType {
     }
 }
 
-/// The parameters of a modern request made for `caller`: what `_meta` must say and does not is added.
-pub(crate) fn modern_params(params: Option<&Raw>, caller: &Caller, level: Option<&str>) -> Result<Raw, Refusal> {
+/// The parameters of a modern request made for a client that said this of itself: what `_meta` must say and does not is
+/// added.
+///
+/// # Errors
+/// A member stands twice.
+pub fn modern_params(
+    params: Option<&Raw>,
+    info: Option<&Raw>,
+    capabilities: &Raw,
+    level: Option<&str>,
+) -> Result<Raw, Refusal> {
     let edit = Edit::of_optional(params)?.within("_meta", |meta| {
         let mut meta = meta;
         let missing = |meta: &Edit, key| !meta.object().has(key);
         // A request that came in another revision goes out in the one that is spoken here.
         meta = meta.set(meta::PROTOCOL_VERSION, Raw::string(Revision::LATEST.as_str()));
         if missing(&meta, meta::CLIENT_CAPABILITIES) {
-            meta = meta.set(meta::CLIENT_CAPABILITIES, modern_capabilities(&caller.capabilities));
+            meta = meta.set(meta::CLIENT_CAPABILITIES, modern_capabilities(capabilities));
         }
         if missing(&meta, meta::CLIENT_INFO) {
-            meta = meta.set_optional(meta::CLIENT_INFO, caller.info.clone());
+            meta = meta.set_optional(meta::CLIENT_INFO, info.cloned());
         }
         if missing(&meta, meta::LOG_LEVEL) {
             meta = meta.set_optional(meta::LOG_LEVEL, level.map(Raw::string));
@@ -63,7 +77,7 @@ pub(crate) fn modern_params(params: Option<&Raw>, caller: &Caller, level: Option
 
 /// The parameters of a legacy request made for a modern client: what only a modern request says is left out, because a
 /// server that speaks both eras would take the request for a modern one.
-pub(crate) fn legacy_params(params: Option<&Raw>) -> Result<Option<Raw>, Refusal> {
+pub fn legacy_params(params: Option<&Raw>) -> Result<Option<Raw>, Refusal> {
     let Some(params) = params else { return Ok(None) };
     let edit = Edit::of(params)?;
     let Some(given) = edit.object().get("_meta") else { return Ok(Some(edit.finish())) };
@@ -82,7 +96,7 @@ fn modern_capabilities(capabilities: &Raw) -> Raw {
 }
 
 /// A result of the kernel's own, as the client's era wants it.
-pub(crate) fn for_era(result: Raw, era: Era) -> Raw {
+pub fn for_era(result: Raw, era: Era) -> Raw {
     if era == Era::Modern { modern_result(result, "") } else { result }
 }
 
@@ -90,7 +104,7 @@ pub(crate) fn for_era(result: Raw, era: Era) -> Raw {
 ///
 /// What a list shows, and whether a resource may be read, differs from one principal to the next and ends with a revoke.
 /// So whatever a server says of its own answer, nobody may keep ours for others, nor for later.
-pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
+pub fn modern_result(result: Raw, asked: &str) -> Raw {
     let Ok(mut edit) = Edit::of(&result) else { return result };
     let said = edit.object().text("resultType");
     if !edit.object().has("resultType") {
@@ -107,7 +121,7 @@ pub(crate) fn modern_result(result: Raw, asked: &str) -> Raw {
 ///
 /// # Errors
 /// No client would accept the result.
-pub(crate) fn for_client(
+pub fn for_client(
     mut result: Raw,
     asked: &str,
     uri: Option<&str>,
@@ -133,7 +147,7 @@ fn is_cacheable(asked: &str) -> bool {
 }
 
 /// A retry of a request that needs input, with what the client gave.
-pub(crate) fn with_input(params: &Raw, responses: &[(String, Raw)], state: Option<Raw>) -> Result<Raw, Refusal> {
+pub fn with_input(params: &Raw, responses: &[(String, Raw)], state: Option<Raw>) -> Result<Raw, Refusal> {
     let given = responses.iter().fold(Edit::empty(), |edit, (key, value)| edit.set(key, value.clone())).finish();
     let edit = Edit::of(params)?.set("inputResponses", given);
     Ok(match state {
@@ -144,7 +158,7 @@ pub(crate) fn with_input(params: &Raw, responses: &[(String, Raw)], state: Optio
 }
 
 /// The input that a legacy server's refusal asks for: addresses to be visited before the call is made again.
-pub(crate) fn urls_to_visit(error: &ErrorObject) -> Option<Vec<(String, Raw)>> {
+pub fn urls_to_visit(error: &ErrorObject) -> Option<Vec<(String, Raw)>> {
     let asked = error.data.as_ref().filter(|_| error.code == URL_ELICITATION_REQUIRED)?;
     let asked = asked.member("elicitations")?.elements().filter(|asked| !asked.is_empty())?;
     let embed =
@@ -153,7 +167,7 @@ pub(crate) fn urls_to_visit(error: &ErrorObject) -> Option<Vec<(String, Raw)>> {
 }
 
 /// Whether the client says that its person did not go where the server had asked.
-pub(crate) fn did_not_visit(params: Option<&Raw>) -> bool {
+pub fn did_not_visit(params: Option<&Raw>) -> bool {
     let given = params.and_then(|params| Object::open(&params.member("inputResponses")?).ok());
     given.iter().flat_map(Object::iter).any(|(key, answer)| {
         key.starts_with(VISIT) && answer.member("action").and_then(|raw| raw.as_text()).as_deref() != Some("accept")
@@ -161,7 +175,7 @@ pub(crate) fn did_not_visit(params: Option<&Raw>) -> bool {
 }
 
 /// An `input_required` result that asks for the given requests.
-pub(crate) fn input_required(requests: &[(String, Raw)], state: Option<&str>) -> Raw {
+pub fn input_required(requests: &[(String, Raw)], state: Option<&str>) -> Raw {
     let asked = requests.iter().fold(Edit::empty(), |edit, (key, value)| edit.set(key, value.clone())).finish();
     Edit::empty()
         .set("resultType", Raw::string("input_required"))
@@ -171,12 +185,12 @@ pub(crate) fn input_required(requests: &[(String, Raw)], state: Option<&str>) ->
 }
 
 /// A request of a server as it stands inside `inputRequests`.
-pub(crate) fn embedded_request(method: &str, params: Option<&Raw>) -> Raw {
+pub fn embedded_request(method: &str, params: Option<&Raw>) -> Raw {
     Edit::empty().set("method", Raw::string(method)).set_optional("params", params.cloned()).finish()
 }
 
 /// The capability that a client must have to be asked this; `None` for what needs none.
-pub(crate) fn needed_capability(asked: &str) -> Option<&'static str> {
+pub fn needed_capability(asked: &str) -> Option<&'static str> {
     match asked {
         method::CREATE_MESSAGE => Some("sampling"),
         method::ELICIT => Some("elicitation"),
@@ -186,7 +200,7 @@ pub(crate) fn needed_capability(asked: &str) -> Option<&'static str> {
 }
 
 /// Whether the era still has this request.
-pub(crate) fn exists_in(asked: &str, era: Era) -> bool {
+pub fn exists_in(asked: &str, era: Era) -> bool {
     match asked {
         method::INITIALIZE
         | method::PING

@@ -7,18 +7,17 @@ fn raw(text: &str) -> Raw {
     Raw::parse(text.to_owned(), &Limits::default()).unwrap()
 }
 
-fn caller() -> Caller {
-    Caller {
-        revision: Revision::V2025_06_18,
-        info: Some(raw(r#"{"name":"c","version":"1","x":1}"#)),
-        capabilities: raw(r#"{"elicitation":{},"tasks":{},"mgp":{"version":"0.3.0"}}"#),
-    }
+/// The parameters for a client that said something of itself.
+fn made(params: Option<&Raw>, level: Option<&str>) -> Raw {
+    let info = raw(r#"{"name":"c","version":"1","x":1}"#);
+    let capabilities = raw(r#"{"elicitation":{},"tasks":{},"mgp":{"version":"0.3.0"}}"#);
+    modern_params(params, Some(&info), &capabilities, level).unwrap()
 }
 
 #[test]
 fn a_legacy_request_gets_the_metadata_of_a_modern_one_and_keeps_its_own() {
     let params = raw(r#"{"name":"echo","n":1.10,"_meta":{"progressToken":7,"x":{"y":1}}}"#);
-    let modern = modern_params(Some(&params), &caller(), Some("debug")).unwrap();
+    let modern = made(Some(&params), Some("debug"));
     assert_eq!(
         modern.as_str(),
         concat!(
@@ -29,7 +28,7 @@ fn a_legacy_request_gets_the_metadata_of_a_modern_one_and_keeps_its_own() {
             r#""io.modelcontextprotocol/logLevel":"debug"}}"#
         )
     );
-    assert!(modern_params(None, &caller(), None).unwrap().at(&["_meta", meta::PROTOCOL_VERSION]).is_some());
+    assert!(made(None, None).at(&["_meta", meta::PROTOCOL_VERSION]).is_some());
 }
 
 #[test]
