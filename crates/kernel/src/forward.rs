@@ -4,7 +4,6 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method, strict};
@@ -20,7 +19,7 @@ use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
 use crate::gate::provenance::{self, KernelKeys};
 use crate::gate::{Presented, RunningCall};
-use crate::kernel::{Kernel, LEVEL_WAIT};
+use crate::kernel::Kernel;
 use crate::parked::{Event, Running, ToTask};
 use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
 use crate::server::{Brought, InFlightCall, Server, Stateful, Ticket};
@@ -82,7 +81,7 @@ impl Kernel {
         };
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
-        if shared && server.has_personal(&context.session.principal, self) {
+        if shared && server.has_personal(&context.session.principal) {
             let own = Box::pin(server.personal(&context.session.principal, self)).await?;
             return Ok(Upstream { remote: own.remote.clone(), revision: own.revision, shared: false });
         }
@@ -641,14 +640,6 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
         other => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {other}")),
     };
     fault.from_server(id.as_ref()).with_source(error)
-}
-
-/// Tells a legacy server which log messages are wanted.
-pub(crate) async fn send_level(connected: &Connected, level: &str) {
-    if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
-        let params = Edit::empty().set("level", Raw::string(level)).finish();
-        let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params)).within(LEVEL_WAIT)).await;
-    }
 }
 
 #[cfg(test)]

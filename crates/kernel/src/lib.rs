@@ -12,6 +12,7 @@ mod events;
 mod flow;
 mod forward;
 mod gate;
+mod holder;
 mod initialize;
 mod intent;
 mod isolation;
@@ -35,7 +36,7 @@ mod tasks;
 
 pub use directory::Curated;
 pub use discovery::{AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext};
-pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
+pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
@@ -49,10 +50,10 @@ pub use registry::{
     Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
     Source,
 };
-pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};
 pub use server::turns::starts_for;
+pub use server::{INSTRUCTIONS, Phase};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,

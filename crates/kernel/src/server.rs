@@ -1,10 +1,13 @@
 //! One configured server: its connection, its lists, and the task that keeps both alive.
 
+mod confinement;
 mod connection;
+mod context;
 pub(crate) mod health;
+mod holder;
 mod in_flight;
-mod notices;
-mod permissions;
+mod inspection;
+mod log_level;
 mod personal;
 mod pressure;
 mod states;
@@ -25,6 +28,7 @@ use switchboard_peer::client::{Connected, Target};
 use switchboard_peer::{Caller, Remote};
 use switchboard_policy::permission::Granted;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::{Agreement, Extension, ServerDeclaration, TrustLevel};
@@ -37,13 +41,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::directory::{ListKind, Lists};
 use crate::gate::ClientRoots;
-use crate::gate::audit_sinks::ServerSink;
-use crate::gate::pins::{INSTRUCTIONS, Inspection, Marked, Quarantine, package};
+use crate::gate::pins::package;
 use crate::manifest::times::Timings;
 use crate::names::Naming;
 use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
+pub(crate) use context::ServerContext;
+pub(crate) use holder::{Gatekeeper, Holder, ServerEvent};
 pub(crate) use in_flight::{Asking, Attribution, InFlightCall, InFlightCalls, Ticket};
+pub use inspection::INSTRUCTIONS;
+pub(crate) use inspection::{Inspection, Marked, Presented, Quarantine};
+pub(crate) use log_level::{LEVEL_WAIT, send_level};
 pub(crate) use states::{Brought, Stateful, States};
+pub(crate) use turns::StartTurns;
 pub(crate) use watching::{CallOutcome, Watched};
 
 /// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
@@ -137,6 +146,8 @@ struct Declared {
 
 pub(crate) struct Server {
     pub(crate) spec: ServerSpec,
+    /// What it shares with others.
+    context: Arc<ServerContext>,
     phase: watch::Sender<Phase>,
     hub: ArcSwapOption<SharedConnection>,
     lists: ArcSwap<Lists>,
@@ -167,7 +178,7 @@ pub(crate) struct Server {
     pub(crate) timings: Arc<Timings>,
     known_era: Mutex<Option<Era>>,
     /// The level of log messages that it was told last.
-    told_level: Mutex<Option<&'static str>>,
+    told_level: Mutex<Option<LoggingLevel>>,
     pub(crate) watched: Arc<Watched>,
     /// The calls that run.
     pub(crate) using: Arc<InFlightCalls>,
@@ -191,11 +202,12 @@ pub(crate) type ToolNeeds = Vec<(String, Vec<String>)>;
 impl Server {
     /// A server that is not started yet. One that takes the place of another shows that one's lists until it has its
     /// own, and watches for the same clients.
-    pub(crate) fn new(spec: ServerSpec, before: Option<&Self>) -> Arc<Self> {
+    pub(crate) fn new(spec: ServerSpec, before: Option<&Self>, context: &Arc<ServerContext>) -> Arc<Self> {
         let policy = ArcSwap::new(spec.policy.clone());
         let life = supervisor::Life::new(Lifecycle::new(spec.restart_policy()));
         Arc::new(Self {
             spec,
+            context: context.clone(),
             life,
             was_up: AtomicBool::new(false),
             checked: health::Checked::default(),
@@ -349,13 +361,6 @@ impl Server {
         self.using.asked(owner)
     }
 
-    /// How it hears of audit events, if it wants to.
-    pub(crate) fn hears_audit(&self) -> Option<ServerSink> {
-        let hub = self.hub_now()?;
-        let hears = hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
-        hears.then(|| ServerSink::new(self.id().clone(), self.policy().audit_sink, hub.remote().clone()))
-    }
-
     /// Gives its process the whole processor time of a call again.
     pub(crate) fn renew_budget(&self) {
         if let Some(hub) = self.hub.load().as_ref()
@@ -399,6 +404,24 @@ impl Server {
     pub(crate) fn has_failed_to_list(&self, kind: ListKind) -> bool {
         let failed = |problem: &String| problem.strip_prefix(kind.method()).is_some_and(|rest| rest.starts_with(':'));
         self.problems.lock().iter().any(failed)
+    }
+
+    /// Its tools that need permissions of their own, and which.
+    pub(crate) fn tools_need(&self) -> Arc<ToolNeeds> {
+        self.tools_need.load_full()
+    }
+
+    /// Notes which of its tools need permissions of their own, sorted.
+    pub(crate) fn set_tool_needs(&self, needs: ToolNeeds) {
+        if needs != **self.tools_need.load() {
+            self.tools_need.store(Arc::new(needs));
+            self.needs_changed.notify_one();
+        }
+    }
+
+    /// Waits until other tools of it need permissions of their own, or other permissions.
+    pub(crate) async fn tool_needs_changed(&self) {
+        self.needs_changed.notified().await;
     }
 
     /// Whether nothing is known of its tools, and nothing will be known in a moment: it is not there, or could not list

@@ -9,23 +9,21 @@ use switchboard_flow::lifecycle::Event;
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::fault::error_chain;
+use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_protocol::mgp::{Agreement, ServerDeclaration};
+use switchboard_protocol::provenance;
 use switchboard_transport::child;
 use switchboard_transport::confine::ExitCause;
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 
-use super::notices::FromServer;
+use super::holder::{Gatekeeper, Holder, ServerEvent};
+use super::inspection::Presented;
+use super::log_level::send_level;
 use super::turns::Start;
 use super::{ConnectionEnd, Declared, Server, SharedConnection};
-use crate::callbacks::ConnectionQuestions;
-use crate::clients::{level_index, level_name};
 use crate::directory::{ListKind, Lists};
-use crate::forward::send_level;
-use crate::gate::pins::{Presented, notify_held, package};
-use crate::gate::provenance;
-use crate::initialize::MGP_OFFERED;
-use crate::kernel::Kernel;
+use crate::gate::pins::package;
 use crate::lists::Asking;
 use crate::names;
 
@@ -42,16 +40,15 @@ const TURN: Duration = Duration::from_secs(3);
 
 impl Server {
     /// Connects and stays until the connection is lost.
-    pub(super) async fn live(self: &Arc<Self>, kernel: &Kernel) -> ConnectionEnd {
-        let caller = kernel.own_caller();
-        let questions = ConnectionQuestions::new(kernel);
-        let handler = Arc::new(FromServer { kernel: kernel.clone(), server: self.clone(), questions });
-        let connected = match self.connect(&caller, None, handler, kernel).await {
+    pub(super) async fn live(self: &Arc<Self>, holder: &dyn Holder) -> ConnectionEnd {
+        let caller = self.context.caller.clone();
+        let connected = match self.connect(&caller, None, holder.handler(self), holder).await {
             Ok(connected) => connected,
             Err(error) => return ConnectionEnd::Failed(error),
         };
         let declared = ServerDeclaration::of(&connected.server.capabilities);
-        let agreement = declared.as_ref().and_then(|declared| Agreement::with_server(declared, &MGP_OFFERED));
+        let agreement =
+            declared.as_ref().and_then(|declared| Agreement::with_server(declared, self.context.extensions));
         if let Some(warning) = agreement.as_ref().and_then(|agreement| agreement.compatibility().warning()) {
             tracing::warn!(server = %self.id(), "{warning}");
         }
@@ -62,14 +59,14 @@ impl Server {
             _ => None,
         };
         let hub = Arc::new(SharedConnection { connected, caller, agreement, package });
-        self.fetch(&hub, kernel).await;
+        self.fetch(&hub, holder).await;
         if let Some(name) = self.reserved_name() {
             hub.connected.stop().await;
             return ConnectionEnd::Refused(format!("its tool `{name}` uses the prefix `mgp.` of the kernel"));
         }
         // Before any call: what it does in a call may be what somebody watches for.
-        let restored = tokio::time::timeout(RESTORE_TIMEOUT, self.restore(&hub, kernel)).await.is_ok();
-        let mut watching = std::pin::pin!(self.watch_always(&hub, kernel));
+        let restored = tokio::time::timeout(RESTORE_TIMEOUT, self.restore(&hub, holder)).await.is_ok();
+        let mut watching = std::pin::pin!(self.watch_always(&hub));
         // The request for notices of a modern server is on its way from the first poll on.
         std::future::poll_fn(|context| Poll::Ready(watching.as_mut().poll(context).is_ready())).await;
         let closed = hub.connected.closed.clone();
@@ -78,27 +75,27 @@ impl Server {
         }
         self.hub.store(Some(hub.clone()));
         // Whoever waits for the server to be ready must find what it offers.
-        kernel.rebuild();
-        self.put_open_before_operator(kernel).await;
+        holder.on_event(self, ServerEvent::ListsChanged { said: &[] });
+        holder.put_before_operator(self).await;
         self.was_up.store(true, Ordering::Relaxed);
         self.checked.set(None);
         let lost_before = self.stats.lost();
-        self.step(Event::Ready, None, kernel);
-        self.calm(kernel);
+        self.step(Event::Ready, None, holder);
+        self.calm(holder);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
-        let decided = self.ask_for_permissions(&hub, kernel).await;
+        let told = holder.tell_permissions(self, &hub).await;
         let upkeep = async {
             tokio::join!(
                 watching,
-                self.refresh_always(&hub, kernel),
-                self.restore_always(&hub, kernel, restored),
-                self.watch_pins(&hub, kernel)
+                self.refresh_always(&hub, holder),
+                self.restore_always(&hub, holder, restored),
+                self.watch_pins(&hub, holder)
             )
         };
         tokio::select! {
             () = closed.cancelled() => {}
             _ = upkeep => {}
-            () = self.watch_permissions(&hub, kernel, decided) => {
+            () = holder.watch_permissions(self, &hub, told) => {
                 hub.connected.stop().await;
                 return ConnectionEnd::Outgrown;
             }
@@ -109,7 +106,7 @@ impl Server {
                 return ConnectionEnd::Lost { why: "it did not answer health checks".to_owned(), clean: false };
             }
         }
-        let cause = self.note_violation(&hub, kernel).await;
+        let cause = self.note_violation(&hub, holder).await;
         // One that ends while it owes answers has failed, whatever it says of itself.
         let owes = self.using.pending() > 0 || self.stats.lost() != lost_before;
         let clean = cause == Some(ExitCause::Finished) && !owes;
@@ -122,25 +119,25 @@ impl Server {
         caller: &Caller,
         principal: Option<&str>,
         handler: Arc<dyn Handler>,
-        kernel: &Kernel,
+        gatekeeper: &dyn Gatekeeper,
     ) -> Result<Connected, String> {
         // What a client says of itself is not what the kernel says.
         let info = caller.info.clone().and_then(provenance::cleaned).unwrap_or_else(Raw::empty_object);
         let capabilities = provenance::cleaned(caller.capabilities.clone()).unwrap_or_else(Raw::empty_object);
-        let authorizer = self.authorizer(principal, kernel).await;
+        let authorizer = self.authorizer(principal).await;
         let options = ConnectOptions {
             era: self.spec.era,
             known_era: *self.known_era.lock(),
             start_timeout: self.spec.start_timeout,
             stop_timeout: self.spec.upkeep.stop_timeout,
-            limits: kernel.limits().clone(),
+            limits: self.context.limits.clone(),
             authorizer,
             principal: principal.map(Arc::from),
             ..ConnectOptions::new(info, capabilities)
         };
-        let target = self.confined_target(kernel).await?;
+        let target = self.confined_target(gatekeeper).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
-        let turn = kernel.start_turns().take(Start::of(&target)).await;
+        let turn = self.context.turns.take(Start::of(&target)).await;
         let turn = turn.ok_or_else(|| "too many servers are being started".to_owned())?;
         let mut connecting = std::pin::pin!(connect(target, options, handler));
         let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {
@@ -156,25 +153,25 @@ impl Server {
     }
 
     /// The credentials for a connection. Those of the configuration go before all others.
-    async fn authorizer(&self, principal: Option<&str>, kernel: &Kernel) -> Option<Arc<dyn Authorizer>> {
+    async fn authorizer(&self, principal: Option<&str>) -> Option<Arc<dyn Authorizer>> {
         let Target::Http { url, headers } = &self.spec.target else { return None };
         if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
             return None;
         }
-        let credentials = kernel.options().credentials.as_ref()?;
+        let credentials = self.context.credentials.as_ref()?;
         let asking = credentials.authorizer(Wanted { server: self.id(), url, principal });
         tokio::time::timeout(self.spec.start_timeout, asking).await.ok().flatten()
     }
 
     /// Asks for the lists; `true` if they are others than before. A list that cannot be had stays as it was.
-    async fn fetch(&self, hub: &SharedConnection, kernel: &Kernel) -> bool {
+    async fn fetch(&self, hub: &SharedConnection, holder: &dyn Holder) -> bool {
         let asking = Asking {
             remote: hub.remote().as_ref(),
             revision: hub.revision(),
             capabilities: &hub.connected.server.capabilities,
             caller: &hub.caller,
             timeout: self.spec.upkeep.list_timeout.unwrap_or(self.spec.start_timeout),
-            most_items: kernel.options().list_items,
+            most_items: self.context.list_items,
         };
         let before = self.lists();
         let (mut lists, problems) = asking.all(&before).await;
@@ -189,32 +186,32 @@ impl Server {
             tracing::warn!(server = %self.id(), problem, "a list could not be had as a whole");
         }
         *self.problems.lock() = problems;
-        let inspection = kernel.inspect(self, presented(hub, &lists)).await;
-        kernel.strip_extras(self, &mut lists);
+        let inspection = holder.inspect(self, presented(hub, &lists)).await;
+        holder.strip_extras(self, &mut lists);
         let changed = lists != *before || !self.is_inspected_as(&inspection);
-        notify_held(kernel, self, &self.quarantine(), &inspection.held);
+        holder.on_event(self, ServerEvent::HeldBack { before: &self.quarantine(), now: &inspection.held });
         self.set_inspection(inspection);
         self.lists.store(Arc::new(lists));
         changed
     }
 
     /// Asks for the lists again whenever the server says that they changed.
-    async fn refresh_always(&self, hub: &SharedConnection, kernel: &Kernel) {
+    async fn refresh_always(&self, hub: &SharedConnection, holder: &dyn Holder) {
         let mut next = Instant::now();
         loop {
             self.refresh.notified().await;
             tokio::time::sleep_until(next.max(Instant::now() + REFRESH_PAUSE)).await;
             let said = std::mem::take(&mut *self.said_changed.lock());
-            let changed = self.fetch(hub, kernel).await;
+            let changed = self.fetch(hub, holder).await;
             if changed || !said.is_empty() {
-                kernel.rebuild_and_tell(&Vec::from_iter(said));
+                holder.on_event(self, ServerEvent::ListsChanged { said: &Vec::from_iter(said) });
             }
             next = Instant::now() + REFRESH_REST;
         }
     }
 
     /// Lets what was held back come in when a person has accepted it, here or in another process.
-    async fn watch_pins(&self, hub: &SharedConnection, kernel: &Kernel) {
+    async fn watch_pins(&self, hub: &SharedConnection, holder: &dyn Holder) {
         loop {
             tokio::time::sleep(PINS_LOOK).await;
             let held = self.quarantine();
@@ -222,30 +219,30 @@ impl Server {
                 continue;
             }
             let lists = self.lists();
-            let Some(now) = kernel.inspect_again(self, presented(hub, &lists)).await else { continue };
+            let Some(now) = holder.inspect_again(self, presented(hub, &lists)).await else { continue };
             // Lists that came in the meantime were judged when they came.
             if !self.is_inspected_as(&now) && Arc::ptr_eq(&lists, &self.lists()) {
                 self.set_inspection(now);
-                kernel.rebuild();
+                holder.on_event(self, ServerEvent::ListsChanged { said: &[] });
             }
         }
     }
 
     /// Tells the server what it cannot know.
-    async fn restore(self: &Arc<Self>, hub: &SharedConnection, kernel: &Kernel) {
+    async fn restore(self: &Arc<Self>, hub: &SharedConnection, holder: &dyn Holder) {
         *self.told_level.lock() = None;
-        if let Some(level) = kernel.shared_level() {
+        if let Some(level) = holder.log_level() {
             self.tell_level(hub, level).await;
         }
-        tokio::join!(self.subscribe_again(hub), kernel.subscribe_again_at(self, hub));
+        tokio::join!(self.subscribe_again(hub), holder.restore(self, hub));
     }
 
     /// The same whenever it has lost its session and got a new one, and where it took too long at first.
-    async fn restore_always(self: &Arc<Self>, hub: &SharedConnection, kernel: &Kernel, mut restored: bool) {
+    async fn restore_always(self: &Arc<Self>, hub: &SharedConnection, holder: &dyn Holder, mut restored: bool) {
         let mut renewals = hub.connected.renewals.clone();
         loop {
             if !std::mem::take(&mut restored) {
-                self.restore(hub, kernel).await;
+                self.restore(hub, holder).await;
             }
             if renewals.changed().await.is_err() {
                 // This connection has no session that could be renewed.
@@ -257,20 +254,18 @@ impl Server {
     }
 
     /// Tells which log messages are wanted by those who share the connection.
-    pub(crate) async fn tell_level(&self, hub: &SharedConnection, level: &'static str) {
+    pub(crate) async fn tell_level(&self, hub: &SharedConnection, level: LoggingLevel) {
         *self.told_level.lock() = Some(level);
-        send_level(&hub.connected, level).await;
+        send_level(&hub.connected, level.as_str()).await;
     }
 
     /// Makes sure that log messages of this level are sent. Modern clients say with each request what they want; a
     /// legacy server must be told before.
     pub(crate) async fn hear_from(&self, level: &str) {
         let told = *self.told_level.lock();
-        let (Some(wanted), Some(hub)) = (level_index(level), self.hub_now()) else { return };
-        if told.and_then(level_index).is_none_or(|told| wanted < told)
-            && let Some(level) = level_name(wanted)
-        {
-            self.tell_level(&hub, level).await;
+        let (Some(wanted), Some(hub)) = (LoggingLevel::parse(level), self.hub_now()) else { return };
+        if told.is_none_or(|told| wanted < told) {
+            self.tell_level(&hub, wanted).await;
         }
     }
 

@@ -20,8 +20,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use super::Server;
-use crate::gate::OWNER;
-use crate::kernel::Kernel;
+use super::holder::Gatekeeper;
 use crate::spec::Sharing;
 
 /// A connection without a call for so long is ended.
@@ -53,13 +52,13 @@ impl Server {
     pub(crate) async fn personal(
         self: &Arc<Self>,
         principal: &Arc<str>,
-        kernel: &Kernel,
+        gatekeeper: &dyn Gatekeeper,
     ) -> Result<Arc<Connected>, Fault> {
         let unavailable = |why: &str| {
             Fault::new(FaultKind::UpstreamUnavailable, format!("server `{}` cannot be reached: {why}", self.id()))
                 .from_server(self.id().as_ref())
         };
-        let own = self.own(principal, kernel).ok_or_else(|| unavailable("too many principals use it"))?;
+        let own = self.own(principal).ok_or_else(|| unavailable("too many principals use it"))?;
         *own.used.lock() = Instant::now();
         if let Some(connected) = own.now() {
             return Ok(connected);
@@ -68,7 +67,7 @@ impl Server {
         if let Some(connected) = own.now() {
             return Ok(connected);
         }
-        let made = self.connect(&kernel.own_caller(), Some(principal), Arc::new(Nobody), kernel).await;
+        let made = self.connect(&self.context.caller, Some(principal), Arc::new(Nobody), gatekeeper).await;
         let connected = Arc::new(made.map_err(|why| unavailable(&why))?);
         if !self.adopt(&connected) {
             connected.stop().await;
@@ -79,15 +78,15 @@ impl Server {
     }
 
     /// Whether a principal has a connection of its own here: because it has credentials, or because all have.
-    pub(crate) fn has_personal(&self, principal: &str, kernel: &Kernel) -> bool {
+    pub(crate) fn has_personal(&self, principal: &str) -> bool {
         if self.spec.sharing == Sharing::PerPrincipal {
-            return principal != OWNER;
+            return *principal != *self.context.owner;
         }
         matches!(self.spec.target, Target::Http { .. })
-            && kernel.options().credentials.as_ref().is_some_and(|known| known.has_own(self.id(), principal))
+            && self.context.credentials.as_ref().is_some_and(|known| known.has_own(self.id(), principal))
     }
 
-    fn own(&self, principal: &Arc<str>, kernel: &Kernel) -> Option<Arc<Own>> {
+    fn own(&self, principal: &Arc<str>) -> Option<Arc<Own>> {
         let mut all = self.personal.0.lock();
         if let Some(own) = all.get(principal) {
             return Some(own.clone());
@@ -95,7 +94,7 @@ impl Server {
         all.retain(|_, own| {
             let idle = own.used.lock().elapsed() >= IDLE;
             if let (true, Some(connected)) = (idle, own.now()) {
-                kernel.spawn(async move { connected.stop().await });
+                self.context.tasks.spawn(async move { connected.stop().await });
             }
             !idle
         });

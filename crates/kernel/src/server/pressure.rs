@@ -16,9 +16,8 @@ use switchboard_peer::{CallError, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 
 use super::Server;
+use super::holder::{Holder, ServerEvent};
 use super::supervisor::millis;
-use crate::gate::audit::{self, event, result};
-use crate::kernel::Kernel;
 
 /// A server that floods is read more slowly: a rest after so many notifications that were thrown away.
 const REST_EVERY: u32 = 32;
@@ -89,7 +88,7 @@ impl Server {
     }
 
     /// Tells the breaker how a call ended.
-    pub(crate) fn note_outcome(&self, mut trial: Trial<'_>, outcome: &Result<Reply, Fault>, kernel: &Kernel) {
+    pub(crate) fn note_outcome(&self, mut trial: Trial<'_>, outcome: &Result<Reply, Fault>, holder: &dyn Holder) {
         let pressure = &self.pressure;
         match outcome {
             Ok(_) => {
@@ -100,7 +99,7 @@ impl Server {
                         .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |saved| Some(retry::earned(saved)));
                 }
                 if pressure.troubled.load(Ordering::Relaxed) {
-                    self.calm(kernel);
+                    self.calm(holder);
                 }
             }
             Err(fault) if is_failure(fault) => {
@@ -113,7 +112,7 @@ impl Server {
                     opened
                 };
                 if opened {
-                    self.note_breaker(kernel, BreakerState::Open);
+                    self.note_breaker(holder, BreakerState::Open);
                 }
             }
             // What the caller took back, or what was never sent, says nothing of the server.
@@ -122,7 +121,7 @@ impl Server {
     }
 
     /// Whatever went wrong with it before is over.
-    pub(crate) fn calm(&self, kernel: &Kernel) {
+    pub(crate) fn calm(&self, holder: &dyn Holder) {
         let was = {
             let mut breaker = self.pressure.breaker.lock();
             let was = breaker.standing();
@@ -131,7 +130,7 @@ impl Server {
             was
         };
         if was != BreakerState::Closed {
-            self.note_breaker(kernel, BreakerState::Closed);
+            self.note_breaker(holder, BreakerState::Closed);
         }
     }
 
@@ -144,11 +143,9 @@ impl Server {
         }
     }
 
-    fn note_breaker(&self, kernel: &Kernel, standing: BreakerState) {
+    fn note_breaker(&self, holder: &dyn Holder, standing: BreakerState) {
         tracing::warn!(server = %self.id(), standing = standing.as_str(), "the breaker of a server has changed");
-        let event = audit::event_of(event::BREAKER, audit::kernel(), result::SUCCESS);
-        let event = audit::with(audit::about(event, self.id(), None), "breaker", standing.as_str());
-        kernel.gate().audit.note_now(&event);
+        holder.on_event(self, ServerEvent::BreakerChanged(standing));
     }
 
     /// Whether the last call that was made got no answer, and none has had one since.

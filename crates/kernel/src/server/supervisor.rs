@@ -17,8 +17,8 @@ use switchboard_wire::{Edit, Notification, Raw};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
+use super::holder::{Holder, ServerEvent};
 use super::{ConnectionEnd, LATECOMERS, Phase, Server, SharedConnection};
-use crate::kernel::Kernel;
 use crate::spec::Sharing;
 
 /// Orders that may wait.
@@ -215,32 +215,33 @@ impl Server {
         }
     }
 
-    /// Keeps the server connected until it is replaced, or the kernel ends.
-    pub(crate) async fn run(self: Arc<Self>, kernel: Kernel) {
+    /// Keeps the server connected until it is replaced, or its holder ends.
+    pub(crate) async fn run(self: Arc<Self>, holder: Arc<dyn Holder>) {
+        let holder = &*holder;
         let Some(mut orders) = self.life.inbox.lock().take() else { return };
-        let mut action = self.step(Event::Start, None, &kernel).action;
+        let mut action = self.step(Event::Start, None, holder).action;
         loop {
             action = tokio::select! {
-                next = self.act(action, &mut orders, &kernel) => next,
+                next = self.act(action, &mut orders, holder) => next,
                 () = self.stop.cancelled() => break,
             };
         }
-        self.retire(&kernel).await;
+        self.retire(holder).await;
         self.phase.send_replace(Phase::Stopped);
-        kernel.rebuild();
+        holder.on_event(&self, ServerEvent::ListsChanged { said: &[] });
     }
 
     /// Does what is to be done; what is to be done next.
-    async fn act(self: &Arc<Self>, action: Action, orders: &mut mpsc::Receiver<Order>, kernel: &Kernel) -> Action {
+    async fn act(self: &Arc<Self>, action: Action, orders: &mut mpsc::Receiver<Order>, holder: &dyn Holder) -> Action {
         match action {
-            Action::Connect => self.live_on(orders, kernel).await,
+            Action::Connect => self.live_on(orders, holder).await,
             Action::ConnectAfter(pause) => {
                 let due = Instant::now() + pause;
                 *self.life.due.lock() = Some(due);
                 let next = loop {
                     tokio::select! {
-                        () = tokio::time::sleep_until(due) => break self.step(Event::PauseOver, None, kernel).action,
-                        Some(order) = orders.recv() => match self.obey(order, kernel).action {
+                        () = tokio::time::sleep_until(due) => break self.step(Event::PauseOver, None, holder).action,
+                        Some(order) = orders.recv() => match self.obey(order, holder).action {
                             Action::Nothing => {}
                             next => break next,
                         },
@@ -251,26 +252,26 @@ impl Server {
             }
             Action::Nothing | Action::Drain | Action::Disconnect | Action::GiveUp => {
                 tokio::select! {
-                    Some(order) = orders.recv() => self.obey(order, kernel).action,
-                    () = self.life.wanted.notified() => self.step(Event::Wanted, None, kernel).action,
+                    Some(order) = orders.recv() => self.obey(order, holder).action,
+                    () = self.life.wanted.notified() => self.step(Event::Wanted, None, holder).action,
                 }
             }
         }
     }
 
     /// One life of the connection, and the orders that come meanwhile.
-    async fn live_on(self: &Arc<Self>, orders: &mut mpsc::Receiver<Order>, kernel: &Kernel) -> Action {
-        let mut living = std::pin::pin!(self.live(kernel));
+    async fn live_on(self: &Arc<Self>, orders: &mut mpsc::Receiver<Order>, holder: &dyn Holder) -> Action {
+        let mut living = std::pin::pin!(self.live(holder));
         let lived = loop {
             let order = tokio::select! {
                 lived = living.as_mut() => break lived,
                 Some(order) = orders.recv() => order,
             };
-            match self.obey(order, kernel).action {
+            match self.obey(order, holder).action {
                 Action::Drain => {
-                    self.drain(living.as_mut(), order, orders, kernel).await;
-                    let step = self.step(Event::Drained, Some(reason_of(order).as_str()), kernel);
-                    self.hide_if_down(kernel);
+                    self.drain(living.as_mut(), order, orders, holder).await;
+                    let step = self.step(Event::Drained, Some(reason_of(order).as_str()), holder);
+                    self.hide_if_down(holder);
                     return step.action;
                 }
                 Action::Disconnect => {
@@ -282,13 +283,13 @@ impl Server {
         };
         let first = !self.was_up.load(Ordering::Relaxed);
         match lived {
-            ConnectionEnd::Idle => return self.fall_asleep(kernel).await,
+            ConnectionEnd::Idle => return self.fall_asleep(holder).await,
             // Nothing is wrong with it: it comes back at once, with what it has now.
             ConnectionEnd::Outgrown => {
                 let why = "its permissions have changed";
-                self.step(Event::Drain(After::Restart), Some(why), kernel);
+                self.step(Event::Drain(After::Restart), Some(why), holder);
                 self.hub.store(None);
-                return self.step(Event::Drained, Some(why), kernel).action;
+                return self.step(Event::Drained, Some(why), holder).action;
             }
             ConnectionEnd::Lost { .. } | ConnectionEnd::Failed(_) | ConnectionEnd::Refused(_) => {}
         }
@@ -299,43 +300,43 @@ impl Server {
             ConnectionEnd::Refused(why) => (Event::Refused, why),
             ConnectionEnd::Idle | ConnectionEnd::Outgrown => return Action::Nothing,
         };
-        let step = self.step(event, Some(&why), kernel);
+        let step = self.step(event, Some(&why), holder);
         if step.action == Action::GiveUp || first {
             // What will not come back, or was never seen to come, is not shown.
             self.lists.store(Arc::default());
         }
-        kernel.rebuild();
+        holder.on_event(self, ServerEvent::ListsChanged { said: &[] });
         step.action
     }
 
     /// Takes an order.
-    fn obey(&self, order: Order, kernel: &Kernel) -> Step {
+    fn obey(&self, order: Order, holder: &dyn Holder) -> Step {
         let event = match order {
             Order::Start => Event::Start,
             Order::Stop => Event::Stop,
             Order::Drain(after, ..) => Event::Drain(after),
         };
-        let step = self.step(event, Some(reason_of(order).as_str()), kernel);
+        let step = self.step(event, Some(reason_of(order).as_str()), holder);
         if self.state() == State::Draining {
             self.life.draining.store(true, Ordering::SeqCst);
         }
         if let Some(down) = self.life.ordered_down.of(order) {
             down.fetch_sub(1, Ordering::SeqCst);
         }
-        self.hide_if_down(kernel);
+        self.hide_if_down(holder);
         step
     }
 
     /// What was stopped is not shown; what only sleeps is.
-    fn hide_if_down(&self, kernel: &Kernel) {
+    fn hide_if_down(&self, holder: &dyn Holder) {
         if self.phase() == Phase::Stopped {
             self.lists.store(Arc::default());
-            kernel.rebuild();
+            holder.on_event(self, ServerEvent::ListsChanged { said: &[] });
         }
     }
 
     /// Takes an event: the state that follows is shown, written down and told.
-    pub(super) fn step(&self, event: Event, why: Option<&str>, kernel: &Kernel) -> Step {
+    pub(super) fn step(&self, event: Event, why: Option<&str>, holder: &dyn Holder) -> Step {
         let chance = chance();
         let (step, asleep) = {
             let mut machine = self.life.machine.lock();
@@ -347,7 +348,7 @@ impl Server {
             }
             let given_up = to == State::Error && step.action == Action::GiveUp && event != Event::Refused;
             self.show(to, event, why, asleep, given_up);
-            kernel.tell_of_state(self, from, to, why, given_up);
+            holder.on_event(self, ServerEvent::StateChanged { from, to, why, given_up });
         }
         step
     }
@@ -388,7 +389,7 @@ impl Server {
         living: Pin<&mut (impl Future<Output = ConnectionEnd> + Send)>,
         order: Order,
         orders: &mut mpsc::Receiver<Order>,
-        kernel: &Kernel,
+        holder: &dyn Holder,
     ) {
         let Order::Drain(_, reason, patience) = order else { return };
         let now = Instant::now();
@@ -406,7 +407,7 @@ impl Server {
         };
         let hurried = async {
             while let Some(order) = orders.recv().await {
-                if self.obey(order, kernel).action == Action::Disconnect {
+                if self.obey(order, holder).action == Action::Disconnect {
                     return;
                 }
             }
@@ -416,18 +417,18 @@ impl Server {
             _ = living => {}
             () = hurried => {}
             () = tokio::time::sleep_until(deadline) => {}
-            () = kernel.ending().cancelled() => {}
+            () = self.context.ending.cancelled() => {}
         }
         *self.life.due.lock() = None;
         self.cut().await;
     }
 
     /// Ends the connection; the next call makes it again.
-    async fn fall_asleep(&self, kernel: &Kernel) -> Action {
+    async fn fall_asleep(&self, holder: &dyn Holder) -> Action {
         let reason = Reason::IdleTimeout;
         // First out of sight: who comes now waits for the next connection.
         let hub = self.hub.load_full();
-        self.step(Event::Drain(After::Sleep), Some(reason.as_str()), kernel);
+        self.step(Event::Drain(After::Sleep), Some(reason.as_str()), holder);
         self.hub.store(None);
         let quiet = async {
             tokio::time::sleep(LATECOMERS).await;
@@ -438,7 +439,7 @@ impl Server {
             hub.connected.stop().await;
         }
         self.cut().await;
-        self.step(Event::Drained, Some(reason.as_str()), kernel).action
+        self.step(Event::Drained, Some(reason.as_str()), holder).action
     }
 
     /// The server says of itself that it finishes what runs (MGP 11.4): it gets no new calls, and what its restart policy
@@ -487,11 +488,11 @@ impl Server {
     }
 
     /// Lets the calls that run end, within bounds, and then all connections, for good.
-    async fn retire(&self, kernel: &Kernel) {
-        let ends = kernel.closing().is_cancelled();
+    async fn retire(&self, holder: &dyn Holder) {
+        let ends = self.context.closing.is_cancelled();
         let reason = if ends { Reason::KernelShutdown } else { Reason::ConfigurationChange };
         let patience = self.spec.upkeep.drain;
-        self.step(Event::Drain(After::Stop), Some(reason.as_str()), kernel);
+        self.step(Event::Drain(After::Stop), Some(reason.as_str()), holder);
         let idle = async {
             // Whoever found this server just before it was replaced is about to call it.
             tokio::time::sleep(LATECOMERS).await;
@@ -501,13 +502,13 @@ impl Server {
             tokio::select! {
                 () = idle => {}
                 () = tokio::time::sleep(patience) => {}
-                () = kernel.ending().cancelled() => {}
+                () = self.context.ending.cancelled() => {}
             }
         };
         let _ = tokio::join!(tokio::time::timeout(FAREWELL, self.tell_of_end(reason, patience)), finished);
         let links = self.links.lock().take().unwrap_or_default();
         self.end_connections(links).await;
-        self.step(Event::Drained, Some(reason.as_str()), kernel);
+        self.step(Event::Drained, Some(reason.as_str()), holder);
     }
 }
 

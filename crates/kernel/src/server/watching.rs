@@ -13,7 +13,6 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::Instant;
 
 use super::{Server, SharedConnection};
-use crate::kernel::Kernel;
 
 /// A stream of notices is quiet for as long as nothing happens.
 const QUIET: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -150,14 +149,14 @@ impl Server {
     }
 
     /// Keeps a modern server telling us what changes, for as long as it is connected. A legacy one tells by itself.
-    pub(super) async fn watch_always(&self, hub: &SharedConnection, kernel: &Kernel) {
+    pub(super) async fn watch_always(&self, hub: &SharedConnection) {
         if hub.revision().era() == Era::Legacy {
             return std::future::pending().await;
         }
         let mut pause = REOPEN;
         loop {
             let began = Instant::now();
-            match self.listen(hub, kernel).await {
+            match self.listen(hub).await {
                 Listened::Changed => {}
                 Listened::Never => return std::future::pending().await,
                 Listened::Ended => {
@@ -171,7 +170,7 @@ impl Server {
     }
 
     /// One stream of notices, until it ends or must ask for something else.
-    async fn listen(&self, hub: &SharedConnection, kernel: &Kernel) -> Listened {
+    async fn listen(&self, hub: &SharedConnection) -> Listened {
         let capabilities = &hub.connected.server.capabilities;
         let says = |path: &[&str]| capabilities.at(path).is_some_and(|raw| raw.as_bytes() == b"true");
         let uris = self.watched.all();
@@ -195,7 +194,7 @@ impl Server {
             return Listened::Changed;
         }
         let params = Edit::empty().set("notifications", filter.finish()).finish();
-        let Ok(params) = kernel.own_caller().modern_params(Some(&params), None) else {
+        let Ok(params) = self.context.caller.modern_params(Some(&params), None) else {
             return Listened::Never;
         };
         let mut call = Call::new(method::SUBSCRIPTIONS_LISTEN, Some(params)).within(QUIET);

@@ -7,17 +7,17 @@ use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
-use super::{Attribution, Server};
 use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
 use crate::relay::{AskedClient, of_server};
+use crate::server::{Attribution, Server};
 
 /// Takes what arrives on a server's shared connection.
-pub(crate) struct FromServer {
-    pub(crate) kernel: Kernel,
-    pub(crate) server: Arc<Server>,
+pub(super) struct FromServer {
+    pub(super) kernel: Kernel,
+    pub(super) server: Arc<Server>,
     /// What it asks outside of any call.
-    pub(crate) questions: ConnectionQuestions,
+    pub(super) questions: ConnectionQuestions,
 }
 
 impl Handler for FromServer {

@@ -2,24 +2,20 @@
 //!
 //! A server is told what was decided; it decides nothing. What it lacks stays closed until the operator says yes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_peer::Call;
-use switchboard_peer::client::Target;
 use switchboard_policy::permission::{self, Granted, Missing, PermissionStatus, Why};
 use switchboard_protocol::mgp::permission::PermissionNames;
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
-use switchboard_transport::confine::ExitCause;
 use switchboard_wire::{Edit, Limits, Raw};
-use tokio::time::Instant;
 
-use super::{Server, SharedConnection, ToolNeeds};
 use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
 use crate::operator_actions::OperatorActions;
+use crate::server::{Server, SharedConnection, ToolNeeds};
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);
@@ -31,73 +27,64 @@ const MOST_NEEDS: usize = 256;
 /// Tools that a question names.
 const MOST_NAMED: usize = 8;
 
-/// How long a process whose output has ended may take to end itself. It is not started again before.
-const LAST_BREATH: Duration = Duration::from_millis(500);
-
-impl Server {
-    /// Notes which of its tools need permissions of their own.
-    pub(crate) fn note_needs_of_tools(&self, directory: &Directory) {
-        let mut needs = ToolNeeds::new();
-        let mut count = 0;
-        if self.speaks_mgp() {
-            for (_, _, route) in directory.tools().filter(|(id, _, _)| *id == self.id()) {
-                let Some(policy) = &route.policy else { continue };
-                let permissions: Vec<_> =
-                    policy.security.permissions.iter().take(MOST_NEEDS - count).cloned().collect();
-                if !permissions.is_empty() {
-                    count += permissions.len();
-                    needs.push((route.original.as_ref().to_owned(), permissions));
-                }
+/// Notes which tools of a server need permissions of their own.
+pub(crate) fn note_tool_needs(server: &Server, directory: &Directory) {
+    let mut needs = ToolNeeds::new();
+    let mut count = 0;
+    if server.speaks_mgp() {
+        for (_, _, route) in directory.tools().filter(|(id, _, _)| *id == server.id()) {
+            let Some(policy) = &route.policy else { continue };
+            let permissions: Vec<_> = policy.security.permissions.iter().take(MOST_NEEDS - count).cloned().collect();
+            if !permissions.is_empty() {
+                count += permissions.len();
+                needs.push((route.original.as_ref().to_owned(), permissions));
             }
         }
-        needs.sort();
-        if needs != **self.tools_need.load() {
-            self.tools_need.store(Arc::new(needs));
-            self.needs_changed.notify_one();
-        }
     }
+    needs.sort();
+    server.set_tool_needs(needs);
+}
 
-    /// Its tools that need permissions of their own, and which.
-    pub(crate) fn tools_need(&self) -> Arc<ToolNeeds> {
-        self.tools_need.load_full()
-    }
+/// The permissions of one server, as its holder settles them.
+pub(super) struct Permissions<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) server: &'a Server,
+}
 
+impl Permissions<'_> {
     /// Tells a server that speaks of permissions to wait for those that are not decided, and which it will not get;
     /// what was decided by then.
-    pub(super) async fn ask_for_permissions(
-        &self,
-        hub: &SharedConnection,
-        kernel: &Kernel,
-    ) -> Option<PermissionStatus> {
-        let standing = self.standing(kernel).await?;
-        self.note_policy(&standing, kernel).await;
+    pub(super) async fn tell_status(&self, hub: &SharedConnection) -> Option<PermissionStatus> {
+        let standing = self.standing().await?;
+        self.note_policy(&standing).await;
         if speaks_of_permissions(hub) {
             if standing.missing.iter().any(is_open) {
-                self.tell(hub, Word::Wait, &standing, kernel).await;
+                self.tell(hub, Word::Wait, &standing).await;
             }
             // Whom a policy denies something is not kept waiting for somebody who will never be asked.
             if standing.missing.iter().any(|missing| !is_open(missing)) {
-                self.tell(hub, Word::Decided, &standing, kernel).await;
+                self.tell(hub, Word::Decided, &standing).await;
             }
         }
         Some(without_news(standing))
     }
 
     /// Puts on record what the policy alone decided, once for as long as this process remembers.
-    async fn note_policy(&self, standing: &PermissionStatus, kernel: &Kernel) {
-        let (Some(store), Ok(tables)) = (kernel.gate().store(), kernel.tables().await) else { return };
-        let (policy, now) = (kernel.permission_policy(self), kernel.gate().granted.time());
+    async fn note_policy(&self, standing: &PermissionStatus) {
+        let (Some(store), Ok(tables)) = (self.kernel.gate().store(), self.kernel.tables().await) else { return };
+        let (policy, now) = (self.kernel.permission_policy(self.server), self.kernel.gate().granted.time());
         let approved = standing.granted.iter().map(|granted| (&granted.permission, true));
         let denied = standing.missing.iter().filter(|missing| missing.why == Why::Denied);
         let all = approved.chain(denied.map(|missing| (&missing.permission, false)));
         for (permission, approved) in all {
-            if !permission::is_by_policy(permission, &policy, tables.permissions(self.id()), now)
-                || !kernel.gate().is_news(&[self.id(), permission, policy.approval.as_str()])
+            if !permission::is_by_policy(permission, &policy, tables.permissions(self.server.id()), now)
+                || !self.kernel.gate().is_news(&[self.server.id(), permission, policy.approval.as_str()])
             {
                 continue;
             }
             let operator_actions = OperatorActions::of_kernel(store.clone());
-            if let Err(error) = operator_actions.note_permission(self.id(), permission, approved, policy.approval).await
+            if let Err(error) =
+                operator_actions.note_permission(self.server.id(), permission, approved, policy.approval).await
             {
                 tracing::error!(%error, "a decision about a permission is not on record");
             }
@@ -105,38 +92,39 @@ impl Server {
     }
 
     /// Puts what the server lacks before the operator, so that whoever sees it ready finds the question.
-    pub(super) async fn put_open_before_operator(&self, kernel: &Kernel) {
-        if let Some(standing) = self.standing(kernel).await {
-            self.put_before_operator(&standing, kernel).await;
+    pub(super) async fn put_before_operator(&self) {
+        if let Some(standing) = self.standing().await {
+            self.ask_operator(&standing).await;
         }
     }
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
-    async fn put_before_operator(&self, standing: &PermissionStatus, kernel: &Kernel) {
-        let asks = kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || kernel.approves_all();
+    async fn ask_operator(&self, standing: &PermissionStatus) {
+        let asks =
+            self.kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || self.kernel.approves_all();
         let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
-        let Some(store) = kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
+        let Some(store) = self.kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
         else {
             return;
         };
-        let now = kernel.gate().granted.time();
+        let now = self.kernel.gate().granted.time();
         // Somebody may have decided a moment ago: an answer must not be undone by the question.
         let decided = match store.grants().load().await {
             Ok(snapshot) => snapshot.permissions,
             Err(error) => return tracing::error!(%error, "permission requests cannot be kept"),
         };
         let in_force = |permission: &str| {
-            let about = |one: &&ServerPermission| one.server == **self.id() && one.permission == permission;
+            let about = |one: &&ServerPermission| one.server == **self.server.id() && one.permission == permission;
             decided.iter().filter(about).any(|one| one.expires_at.is_none_or(|end| now < end))
         };
         for missing in standing.missing.iter().filter(open).filter(|missing| !in_force(&missing.permission)) {
             tracing::warn!(
-                server = %self.id(),
+                server = %self.server.id(),
                 permission = %missing.permission,
                 "the server asks for a permission; answer with `switchboard approvals`"
             );
             let asked = ServerPermission {
-                server: self.id().as_ref().to_owned(),
+                server: self.server.id().as_ref().to_owned(),
                 permission: missing.permission.clone(),
                 decision: PermissionDecision::Deferred,
                 granted_by: audit::kernel().id.into(),
@@ -162,10 +150,10 @@ impl Server {
         let same = |word: &String| {
             word == permission || permission::name::read(word).is_ok_and(|known| known.canonical == permission)
         };
-        if self.permissions_required().iter().any(same) {
+        if self.server.permissions_required().iter().any(same) {
             return None;
         }
-        let needs = self.tools_need();
+        let needs = self.server.tools_need();
         let tools: Vec<_> =
             needs.iter().filter(|(_, needed)| needed.iter().any(same)).map(|(tool, _)| tool.as_str()).collect();
         let shown = tools.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
@@ -175,101 +163,61 @@ impl Server {
 
     /// Tells the server when the operator has decided. Ends when the server must be started anew, because its process
     /// is confined to what it had before.
-    pub(super) async fn watch_permissions(
-        &self,
-        hub: &SharedConnection,
-        kernel: &Kernel,
-        mut told: Option<PermissionStatus>,
-    ) {
-        let confined = self.is_confined();
-        let began_with = self.began_with.lock().clone();
+    pub(super) async fn watch(&self, hub: &SharedConnection, mut told: Option<PermissionStatus>) {
+        let confined = self.server.is_confined();
+        let began_with = self.server.began_with();
         loop {
-            if self.permissions_required().is_empty() && self.tools_need().is_empty() && told.is_none() && !confined {
+            if self.server.permissions_required().is_empty()
+                && self.server.tools_need().is_empty()
+                && told.is_none()
+                && !confined
+            {
                 // Nearly every server. Its tools may become others.
-                self.needs_changed.notified().await;
+                self.server.tool_needs_changed().await;
                 continue;
             }
-            if let (true, Some(before), Some(now)) = (confined, &began_with, self.held(kernel).await)
+            if let (true, Some(before), Some(now)) = (confined, &began_with, self.held().await)
                 && *before != now
             {
                 return;
             }
-            let standing = self.standing(kernel).await;
+            let standing = self.standing().await;
             let now = standing.clone().map(without_news);
             if now == told {
                 tokio::select! {
                     () = tokio::time::sleep(LOOK) => {}
-                    () = self.needs_changed.notified() => {}
+                    () = self.server.tool_needs_changed() => {}
                 }
                 continue;
             }
             if let Some(standing) = &standing {
-                self.put_before_operator(standing, kernel).await;
-                self.note_policy(standing, kernel).await;
+                self.ask_operator(standing).await;
+                self.note_policy(standing).await;
                 if speaks_of_permissions(hub) {
-                    self.tell(hub, Word::Decided, standing, kernel).await;
+                    self.tell(hub, Word::Decided, standing).await;
                 }
             }
             told = now;
-            kernel.grants_changed();
+            self.kernel.grants_changed();
         }
-    }
-
-    /// Whether its process is confined.
-    fn is_confined(&self) -> bool {
-        let process = matches!(self.spec.target, Target::Command(_));
-        process && self.spec.isolation.as_ref().is_some_and(|isolation| isolation.applies(self.policy().trust))
-    }
-
-    /// Where to connect to, with a process held to what it may do.
-    ///
-    /// # Errors
-    /// It cannot be known what it may do.
-    pub(super) async fn confined_target(&self, kernel: &Kernel) -> Result<Target, String> {
-        let mut target = self.spec.target.clone();
-        if let (true, Target::Command(command), Some(isolation)) =
-            (self.is_confined(), &mut target, &self.spec.isolation)
-        {
-            let held = self.held(kernel).await.ok_or("its permissions cannot be read")?;
-            let (profile, notes) = isolation.decide(command, self.policy().trust, &held);
-            for note in notes {
-                tracing::warn!(server = %self.id(), "{note}");
-            }
-            command.profile = Some(profile);
-            *self.began_with.lock() = Some(held);
-        }
-        Ok(target)
     }
 
     /// Every permission that it has, asked for or not.
-    async fn held(&self, kernel: &Kernel) -> Option<Vec<Granted>> {
-        let tables = kernel.tables().await.ok()?;
-        Some(kernel.held_permissions(&tables, self))
+    pub(super) async fn held(&self) -> Option<Vec<Granted>> {
+        let tables = self.kernel.tables().await.ok()?;
+        Some(self.kernel.held_permissions(&tables, self.server))
     }
 
-    /// How its process ended; written down where that was for doing what it may not do.
-    pub(super) async fn note_violation(&self, hub: &SharedConnection, kernel: &Kernel) -> Option<ExitCause> {
-        let oversight = hub.connected.oversight()?;
-        let cause = tokio::time::timeout(LAST_BREATH, oversight.ended()).await.ok().flatten()?;
-        if !cause.is_violation() {
-            return Some(cause);
-        }
-        *self.killed_at.lock() = Some(Instant::now());
-        tracing::warn!(server = %self.id(), ?cause, "the server was ended for what it did");
-        let event = audit::event_of(audit::event::ISOLATION_VIOLATION, audit::kernel(), audit::result::BLOCKED);
-        let event = audit::with(audit::about(event, self.id(), None), "cause", format!("{cause:?}"));
-        kernel.gate().audit.note(audit::with(event, "code", cause.code())).await;
-        Some(cause)
+    async fn standing(&self) -> Option<PermissionStatus> {
+        let tables = self.kernel.tables().await.ok()?;
+        let of_tools: Vec<_> =
+            self.server.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
+        Some(self.kernel.standing_with(&tables, self.server, &of_tools))
+            .filter(|standing| *standing != PermissionStatus::default())
     }
 
-    async fn standing(&self, kernel: &Kernel) -> Option<PermissionStatus> {
-        let tables = kernel.tables().await.ok()?;
-        let of_tools: Vec<_> = self.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
-        Some(kernel.standing_with(&tables, self, &of_tools)).filter(|standing| *standing != PermissionStatus::default())
-    }
-
-    async fn tell(&self, hub: &SharedConnection, word: Word, standing: &PermissionStatus, kernel: &Kernel) {
-        let (Some(agreement), Ok(tables)) = (&hub.agreement, kernel.tables().await) else { return };
+    async fn tell(&self, hub: &SharedConnection, word: Word, standing: &PermissionStatus) {
+        let (Some(agreement), Ok(tables)) = (&hub.agreement, self.kernel.tables().await) else { return };
         let names = PermissionNames::of_version(agreement.peer_version());
         let (method, params) = match word {
             Word::Wait => {
@@ -278,7 +226,7 @@ impl Server {
                 let asked = self
                     .named_request()
                     .set("permissions", Raw::array(&open))
-                    .set("policy", Raw::string(kernel.gate().options().approval_policy.as_str()))
+                    .set("policy", Raw::string(self.kernel.gate().options().approval_policy.as_str()))
                     .set("message", Raw::string("Waiting for operator approval"));
                 (names.wait(), asked)
             }
@@ -289,7 +237,7 @@ impl Server {
     }
 
     fn named_request(&self) -> Edit {
-        Edit::empty().set("request_id", Raw::string(&format!("perm-{}", self.id())))
+        Edit::empty().set("request_id", Raw::string(&format!("perm-{}", self.server.id())))
     }
 
     /// What was decided, by whom, and until when (MGP 3.6).
@@ -319,7 +267,7 @@ impl Server {
         }
         let all = standing.granted.iter().map(|granted| &granted.permission);
         let all = all.chain(standing.missing.iter().map(|missing| &missing.permission));
-        let decisions: Vec<_> = all.filter_map(|permission| tables.decision(self.id(), permission)).collect();
+        let decisions: Vec<_> = all.filter_map(|permission| tables.decision(self.server.id(), permission)).collect();
         let latest = decisions.iter().max_by_key(|decision| decision.granted_at);
         let by = latest.map_or("policy", |decision| decision.granted_by.as_str());
         let approved = decisions.iter().filter(|decision| decision.decision == PermissionDecision::Approved);
@@ -335,9 +283,9 @@ impl Server {
 
     /// What a permission is limited to, as whoever gave it wrote it.
     fn scope_of(&self, permission: &str, tables: &Tables) -> Option<Raw> {
-        let kept = tables.decision(self.id(), permission).and_then(|decision| decision.scopes.as_ref());
+        let kept = tables.decision(self.server.id(), permission).and_then(|decision| decision.scopes.as_ref());
         let kept = kept.and_then(|scope| Raw::parse(scope.get().to_owned(), &Limits::default()).ok());
-        let policy = self.policy();
+        let policy = self.server.policy();
         let same = |word: &str| permission::name::read(word).is_ok_and(|known| known.canonical == permission);
         let configured = || policy.permissions_granted.iter().find(|(word, _)| same(word))?.1.clone();
         kept.or_else(configured)
