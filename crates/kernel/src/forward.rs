@@ -20,9 +20,9 @@ use crate::clients::ClientState;
 use crate::gate::provenance::{self, KernelKeys};
 use crate::gate::{Presented, RunningCall};
 use crate::kernel::Kernel;
-use crate::parked::{Event, Running, ToTask};
+use crate::parked::{Event, Running, ToTask, fingerprint};
 use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
-use crate::server::{Brought, InFlightCall, Server, Stateful, Ticket};
+use crate::server::{CallTicket, InFlightCall, Server, StateOwnership, StatefulRequest};
 use crate::spec::Sharing;
 use crate::streams::Live;
 use crate::tasks::Across;
@@ -134,7 +134,7 @@ impl Kernel {
         }
         let request = (eras == (Era::Modern, Era::Modern)).then(|| stateful(context, &forward));
         if let Some(request) = &request
-            && server.states.brought(server.id(), request) == Brought::Foreign
+            && server.states.brought(server.id(), request) == StateOwnership::Foreign
         {
             return Err(no_such_state());
         }
@@ -243,7 +243,7 @@ impl Kernel {
         let token = forward.params.as_ref().and_then(|params| params.member("requestState")?.as_text());
         let request = stateful(context, forward);
         token.is_some_and(|token| self.parked().has(&token, &request.principal))
-            || server.states.brought(server.id(), &request) == Brought::Own
+            || server.states.brought(server.id(), &request) == StateOwnership::Own
     }
 
     /// What stands for a call at the server while it runs.
@@ -257,7 +257,7 @@ impl Kernel {
         upstream: &Upstream,
         related: Arc<dyn Handler>,
         is_new: bool,
-    ) -> Result<Ticket, Fault> {
+    ) -> Result<CallTicket, Fault> {
         let owner = ClientState::of(&context.session).owner;
         let user = InFlightCall {
             owner,
@@ -551,9 +551,10 @@ fn note_lost(server: &Server, error: &CallError) {
 }
 
 /// A request as far as what is brought back with it goes.
-fn stateful(context: &Context, forward: &Forward) -> Stateful {
+fn stateful(context: &Context, forward: &Forward) -> StatefulRequest {
     let principal = context.session.principal.clone();
-    Stateful { principal, method: forward.method.clone(), params: forward.params.clone() }
+    let (method, params) = (forward.method.clone(), forward.params.clone());
+    StatefulRequest { principal, method, params, fingerprint }
 }
 
 /// That a `requestState` is none for this request.
@@ -583,7 +584,7 @@ fn holds(params: &Raw, key: &str) -> bool {
 }
 
 pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
-    Fault::new(FaultKind::InvalidParams, refusal.to_string()).with_source(refusal)
+    Fault::malformed(refusal)
 }
 
 /// What nobody can tell of a call that was sent and not answered.

@@ -57,7 +57,6 @@ use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
 pub(crate) use authority::{CallAuthority, chain_said, with_delegation_beside};
 use bases::Bases;
-pub(crate) use bases::ClientRoots;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub(crate) use dialed::dialer_of;
 use ongoing::RightsChanges;

@@ -21,8 +21,7 @@ use crate::forward::malformed;
 use crate::gate::audit::{self, event, result};
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
-use crate::server::Server;
-use crate::server::supervisor::{Order, millis, speaks_of_life};
+use crate::server::{Order, Server, millis, speaks_of_life};
 use crate::spec::Restart;
 
 /// What the operator's command asks the kernel: the state of all servers.

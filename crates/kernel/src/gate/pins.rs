@@ -10,7 +10,6 @@
 mod extras;
 mod judge;
 mod notify;
-pub(crate) mod package;
 mod shown;
 mod versions;
 

@@ -7,7 +7,7 @@ use switchboard_peer::{Call, CallError, Caller, Remote};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Raw, code};
 
-use crate::directory::{ListKind, Listing, Lists};
+use crate::lists::{ListKind, Listing, Lists};
 
 /// More pages than this are not asked for: a server that always gives another cursor would never end.
 const MOST_PAGES: usize = 200;

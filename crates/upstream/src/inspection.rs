@@ -8,7 +8,7 @@ use switchboard_policy::Finding;
 use switchboard_validators::screen::Screening;
 use switchboard_wire::{Object, Raw};
 
-use crate::directory::Lists;
+use crate::lists::Lists;
 
 /// Under this name the instructions of a server are remembered: no tool can have it.
 pub const INSTRUCTIONS: &str = "(instructions)";
@@ -17,21 +17,21 @@ pub const INSTRUCTIONS: &str = "(instructions)";
 const MAX_VERSION_CHARS: usize = 64;
 
 /// What a server shows, and which version of itself it tells.
-#[derive(Clone, Copy)]
-pub(crate) struct Presented<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Presented<'a> {
     /// Its lists.
-    pub(crate) lists: &'a Lists,
+    pub lists: &'a Lists,
     /// Its instructions for the model.
-    pub(crate) instructions: Option<&'a str>,
+    pub instructions: Option<&'a str>,
     /// Its `serverInfo`.
-    pub(crate) info: Option<&'a Raw>,
+    pub info: Option<&'a Raw>,
     /// The version of the package it was started from, where that is known.
-    pub(crate) package: Option<&'a str>,
+    pub package: Option<&'a str>,
 }
 
 impl Presented<'_> {
     /// Its version: of its package, or as it says itself.
-    pub(crate) fn version(&self) -> Option<String> {
+    pub fn version(&self) -> Option<String> {
         let told = || Object::open(self.info?).ok()?.text("version");
         let version = self.package.map(str::to_owned).or_else(told)?;
         Some(version.chars().take(MAX_VERSION_CHARS).collect())
@@ -39,23 +39,23 @@ impl Presented<'_> {
 }
 
 /// What is held back of a server, by name, and why.
-pub(crate) type Quarantine = HashMap<String, String>;
+pub type Quarantine = HashMap<String, String>;
 
 /// Findings by the name of what they were found in.
-pub(crate) type Marked = HashMap<String, Finding>;
+pub type Marked = HashMap<String, Finding>;
 
 /// What came of looking at what a server shows.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inspection {
+pub struct Inspection {
     /// What is held back.
-    pub(crate) held: Quarantine,
+    pub held: Quarantine,
     /// What is shown with a mark, and what was found in it.
-    pub(crate) marked: Marked,
+    pub marked: Marked,
 }
 
 impl Inspection {
     /// Notes what is to be shown with a mark, if screening says so.
-    pub(crate) fn mark(&mut self, name: &str, screening: &Screening) {
+    pub fn mark(&mut self, name: &str, screening: &Screening) {
         if let Screening::Marked(finding) = screening {
             self.marked.insert(name.to_owned(), finding.clone());
         }

@@ -9,28 +9,29 @@ use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::turns::StartTurns;
+use crate::turns::StartTurns;
 
 /// What all servers of one holder share.
-pub(crate) struct ServerContext {
+#[derive(Debug)]
+pub struct ServerContext {
     /// Who asks where no client does.
-    pub(crate) caller: Caller,
+    pub caller: Caller,
     /// The principal that uses the connection that is always there, at servers that keep principals apart.
-    pub(crate) owner: Arc<str>,
+    pub owner: Arc<str>,
     /// What of MGP is offered to servers.
-    pub(crate) extensions: &'static [Extension],
+    pub extensions: &'static [Extension],
     /// Bounds on one message.
-    pub(crate) limits: Limits,
+    pub limits: Limits,
     /// Elements taken of one list.
-    pub(crate) list_items: usize,
+    pub list_items: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
-    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// Turns to start a connection.
-    pub(crate) turns: StartTurns,
+    pub turns: StartTurns,
     /// What runs beside the servers.
-    pub(crate) tasks: TaskTracker,
+    pub tasks: TaskTracker,
     /// Cancelled when all servers are to end.
-    pub(crate) closing: CancellationToken,
+    pub closing: CancellationToken,
     /// Cancelled when nothing is waited for any more.
-    pub(crate) ending: CancellationToken,
+    pub ending: CancellationToken,
 }

@@ -25,13 +25,13 @@ pub fn starts_for(processors: usize) -> usize {
 
 /// What is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
+pub enum Start {
     Process,
     Connection,
 }
 
 impl Start {
-    pub(crate) const fn of(target: &Target) -> Self {
+    pub const fn of(target: &Target) -> Self {
         match target {
             Target::Command(_) => Self::Process,
             _ => Self::Connection,
@@ -40,18 +40,21 @@ impl Start {
 }
 
 /// The turns there are.
-pub(crate) struct StartTurns {
+#[derive(Debug)]
+pub struct StartTurns {
     remote: Semaphore,
     processes: Semaphore,
 }
 
 impl StartTurns {
-    pub(crate) fn new(processes: usize) -> Self {
+    /// So many processes at a time.
+    #[must_use]
+    pub fn new(processes: usize) -> Self {
         Self { remote: Semaphore::new(REMOTE_STARTS), processes: Semaphore::new(processes.max(1)) }
     }
 
     /// A turn to start a connection, until it is dropped; `None` where none came in time.
-    pub(crate) async fn take(&self, start: Start) -> Option<SemaphorePermit<'_>> {
+    pub async fn take(&self, start: Start) -> Option<SemaphorePermit<'_>> {
         let turns = match start {
             Start::Process => &self.processes,
             Start::Connection => &self.remote,

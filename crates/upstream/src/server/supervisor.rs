@@ -17,8 +17,8 @@ use switchboard_wire::{Edit, Notification, Raw};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::holder::{Holder, ServerEvent};
 use super::{ConnectionEnd, LATECOMERS, Phase, Server, SharedConnection};
+use crate::holder::{Holder, ServerEvent};
 use crate::spec::Sharing;
 
 /// Orders that may wait.
@@ -35,7 +35,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What an operator wants of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// Up.
     Start,
     /// Down, at once.
@@ -45,7 +45,7 @@ pub(crate) enum Order {
 }
 
 /// The life of a server.
-pub(crate) struct Life {
+pub(super) struct Life {
     machine: Mutex<Lifecycle>,
     orders: mpsc::Sender<Order>,
     inbox: Mutex<Option<mpsc::Receiver<Order>>>,
@@ -83,7 +83,7 @@ impl OrderedDown {
 }
 
 impl Life {
-    pub(crate) fn new(machine: Lifecycle) -> Self {
+    pub(super) fn new(machine: Lifecycle) -> Self {
         let (orders, inbox) = mpsc::channel(ORDERS);
         Self {
             machine: Mutex::new(machine),
@@ -96,7 +96,7 @@ impl Life {
         }
     }
 
-    pub(crate) fn up_since(&self) -> Option<Duration> {
+    pub(super) fn up_since(&self) -> Option<Duration> {
         self.machine.lock().up_since()
     }
 
@@ -108,12 +108,12 @@ impl Life {
 
 impl Server {
     /// Where it is in its life, in the words of MGP.
-    pub(crate) fn state(&self) -> State {
+    pub fn state(&self) -> State {
         self.life.machine.lock().state()
     }
 
     /// How often it was started again.
-    pub(crate) fn restarts(&self) -> u64 {
+    pub fn restarts(&self) -> u64 {
         self.life.machine.lock().restarts()
     }
 
@@ -121,7 +121,7 @@ impl Server {
     ///
     /// # Errors
     /// There are too many orders already, or the server has ended for good.
-    pub(crate) fn order(&self, order: Order) -> Result<State, Fault> {
+    pub fn order(&self, order: Order) -> Result<State, Fault> {
         let before = self.state();
         let down = self.life.ordered_down.of(order);
         // Before it is answered: no call begins after the answer.
@@ -139,7 +139,7 @@ impl Server {
     }
 
     /// Where an order to drain leads to, as things are now.
-    pub(crate) fn state_when_drained(&self, after: After) -> State {
+    pub fn state_when_drained(&self, after: After) -> State {
         let mut machine = self.life.machine.lock().clone();
         machine.on(Event::Drain(after), Duration::ZERO, 0);
         machine.state()
@@ -149,7 +149,7 @@ impl Server {
     ///
     /// # Errors
     /// It takes no new calls.
-    pub(crate) fn takes_calls(&self) -> Result<(), Fault> {
+    pub fn takes_calls(&self) -> Result<(), Fault> {
         if !self.life.draining.load(Ordering::SeqCst) && !self.life.ordered_down.is_given() {
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl Server {
     ///
     /// # Errors
     /// Why it is not there, and when it may be.
-    pub(crate) async fn hub(&self) -> Result<Arc<SharedConnection>, Fault> {
+    pub async fn hub(&self) -> Result<Arc<SharedConnection>, Fault> {
         if let Some(hub) = self.hub_now() {
             return Ok(hub);
         }
@@ -186,7 +186,7 @@ impl Server {
     }
 
     /// Why it is not there, and when it is worth asking again.
-    pub(crate) fn not_ready(&self) -> Fault {
+    pub fn not_ready(&self) -> Fault {
         let (kind, why) = match self.phase() {
             Phase::Starting | Phase::Ready | Phase::Asleep => {
                 (FaultKind::ServerNotReady, "it is still starting".to_owned())
@@ -216,7 +216,7 @@ impl Server {
     }
 
     /// Keeps the server connected until it is replaced, or its holder ends.
-    pub(crate) async fn run(self: Arc<Self>, holder: Arc<dyn Holder>) {
+    pub async fn run(self: Arc<Self>, holder: Arc<dyn Holder>) {
         let holder = &*holder;
         let Some(mut orders) = self.life.inbox.lock().take() else { return };
         let mut action = self.step(Event::Start, None, holder).action;
@@ -444,7 +444,7 @@ impl Server {
 
     /// The server says of itself that it finishes what runs (MGP 11.4): it gets no new calls, and what its restart policy
     /// says comes after. What else it says of its state is known better here.
-    pub(crate) fn says_of_itself(&self, notification: &Notification) {
+    pub fn says_of_itself(&self, notification: &Notification) {
         let said = |key: &str| notification.params.as_ref().and_then(|params| params.member(key)?.as_text());
         // Where each client has a process of its own, one of them does not speak for the others.
         let speaks = self.spec.sharing != Sharing::PerSession && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
@@ -513,7 +513,7 @@ impl Server {
 }
 
 /// Whether it was agreed to speak of health and lifecycle.
-pub(crate) fn speaks_of_life(hub: &SharedConnection) -> bool {
+pub fn speaks_of_life(hub: &SharedConnection) -> bool {
     hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 
@@ -525,10 +525,12 @@ const fn reason_of(order: Order) -> Reason {
 }
 
 /// Any number.
-pub(crate) fn chance() -> u64 {
+pub fn chance() -> u64 {
     switchboard_peer::random_token().bytes().take(8).fold(0, |sum: u64, byte| sum.wrapping_mul(131) + u64::from(byte))
 }
 
-pub(crate) fn millis(time: Duration) -> u64 {
+/// A time in whole milliseconds.
+#[must_use]
+pub fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -11,15 +11,13 @@ use memchr::memmem::Finder;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use switchboard_peer::Reply;
+use switchboard_protocol::bridge::{self, ResultType};
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
-use crate::bridge::{self, ResultType};
-use crate::parked::fingerprint;
-
 /// How long it is remembered.
 const LIFE: Duration = Duration::from_mins(10);
-/// States of one server that are remembered. Whoever has most of them makes room.
+/// RequestStates of one server that are remembered. Whoever has most of them makes room.
 const MAX_STATES: usize = 4096;
 /// Of these, those of one principal; its oldest make room. Nobody pushes out what was given to somebody else.
 const MAX_STATES_OF_ONE: usize = 256;
@@ -29,23 +27,28 @@ const MAX_REQUESTS_OF_ONE: usize = 16;
 const MAX_PRINCIPALS: usize = 64;
 
 /// A request that a state may be given for, or is sent with.
-#[derive(Clone)]
-pub(crate) struct Stateful {
-    pub(crate) principal: Arc<str>,
-    pub(crate) method: Box<str>,
-    pub(crate) params: Option<Raw>,
+#[derive(Debug, Clone)]
+pub struct StatefulRequest {
+    /// Who makes it.
+    pub principal: Arc<str>,
+    /// Its method.
+    pub method: Box<str>,
+    /// Its parameters.
+    pub params: Option<Raw>,
+    /// What makes a request the same one, of its server, its method and its parameters.
+    pub fingerprint: fn(&str, &str, &Object) -> [u8; 32],
 }
 
-impl Stateful {
+impl StatefulRequest {
     fn fingerprint(&self, server: &str) -> [u8; 32] {
         let params = self.params.as_ref().and_then(|params| Object::open(params).ok());
-        params.map_or([0; 32], |params| fingerprint(server, &self.method, &params))
+        params.map_or([0; 32], |params| (self.fingerprint)(server, &self.method, &params))
     }
 }
 
 /// What is known of a state that a request brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Brought {
+pub enum StateOwnership {
     /// It brings none, or one that nobody remembers.
     Unknown,
     /// It was given to the same principal for the same request.
@@ -55,6 +58,7 @@ pub(crate) enum Brought {
 }
 
 /// Whom a state was given to, and for what.
+#[derive(Debug)]
 struct Owner {
     principal: Arc<str>,
     fingerprint: [u8; 32],
@@ -62,34 +66,34 @@ struct Owner {
 }
 
 /// The states of one server.
-#[derive(Default)]
-pub(crate) struct States {
+#[derive(Debug, Default)]
+pub struct RequestStates {
     given: Mutex<HashMap<[u8; 32], Vec<Owner>>>,
 }
 
-impl States {
+impl RequestStates {
     /// What is known of the state in this request.
-    pub(crate) fn brought(&self, server: &str, request: &Stateful) -> Brought {
+    pub fn brought(&self, server: &str, request: &StatefulRequest) -> StateOwnership {
         let state = request.params.as_ref().and_then(|params| params.member("requestState"));
-        let Some(state) = state else { return Brought::Unknown };
+        let Some(state) = state else { return StateOwnership::Unknown };
         let (given, now) = (self.given.lock(), Instant::now());
         let owners = given.get(&key(&state)).map_or(&[][..], Vec::as_slice);
         let owners: Vec<&Owner> = owners.iter().filter(|owner| owner.until > now).collect();
         if owners.is_empty() {
-            return Brought::Unknown;
+            return StateOwnership::Unknown;
         }
         let fingerprint = request.fingerprint(server);
         let is_own = |owner: &&Owner| owner.principal == request.principal && owner.fingerprint == fingerprint;
         let principals: HashSet<&str> = owners.iter().map(|owner| &*owner.principal).collect();
         match owners.iter().any(is_own) {
-            true => Brought::Own,
-            false if principals.len() >= MAX_PRINCIPALS => Brought::Unknown,
-            false => Brought::Foreign,
+            true => StateOwnership::Own,
+            false if principals.len() >= MAX_PRINCIPALS => StateOwnership::Unknown,
+            false => StateOwnership::Foreign,
         }
     }
 
     /// Remembers the state in an answer, if there is one.
-    pub(crate) fn note(&self, server: &str, request: &Stateful, reply: &Reply) {
+    pub fn note(&self, server: &str, request: &StatefulRequest, reply: &Reply) {
         /// Most answers have none, and need not be opened for it.
         static MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"requestState\""));
         let Ok(result) = &reply.outcome else { return };
@@ -164,28 +168,35 @@ mod tests {
 
     use super::*;
 
-    fn request(principal: &str, params: &str) -> Stateful {
+    /// All that is asked for, and not what a client sends back.
+    fn asked_for(server: &str, method: &str, params: &Object) -> [u8; 32] {
+        let asked = params.iter().filter(|(key, _)| !matches!(&**key, "requestState" | "inputResponses"));
+        let asked: Vec<_> = asked.map(|(key, value)| format!("{key}={}", value.as_str())).collect();
+        Sha256::digest(format!("{server} {method} {asked:?}")).into()
+    }
+
+    fn request(principal: &str, params: &str) -> StatefulRequest {
         let params = Raw::parse(params.to_owned(), &Limits::default()).ok();
-        Stateful { principal: principal.into(), method: "tools/call".into(), params }
+        StatefulRequest { principal: principal.into(), method: "tools/call".into(), params, fingerprint: asked_for }
     }
 
     #[test]
     fn a_state_belongs_to_who_got_it_and_to_the_request_it_was_given_for() {
-        let states = States::default();
+        let states = RequestStates::default();
         let asked = r#"{"resultType":"input_required","requestState":"s1","inputRequests":{}}"#;
         let reply: Reply = Ok(Raw::parse(asked.to_owned(), &Limits::default()).unwrap()).into();
         states.note("srv", &request("bob", r#"{"name":"t","arguments":{"a":1}}"#), &reply);
         for (principal, params, expected) in [
-            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s1","inputResponses":{}}"#, Brought::Own),
-            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"\u0073\u0031"}"#, Brought::Own),
-            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1"}"#, Brought::Foreign),
-            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1\n"}"#, Brought::Foreign),
-            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":["s 1"]}"#, Brought::Foreign),
-            ("bob", r#"{"name":"t","arguments":{"a":2},"requestState":"s1"}"#, Brought::Foreign),
-            ("bob", r#"{"name":"u","arguments":{"a":1},"requestState":"s1"}"#, Brought::Foreign),
-            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s2"}"#, Brought::Unknown),
-            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":null}"#, Brought::Unknown),
-            ("bob", r#"{"name":"t","arguments":{"a":1}}"#, Brought::Unknown),
+            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s1","inputResponses":{}}"#, StateOwnership::Own),
+            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"\u0073\u0031"}"#, StateOwnership::Own),
+            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1"}"#, StateOwnership::Foreign),
+            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":"s1\n"}"#, StateOwnership::Foreign),
+            ("eve", r#"{"name":"t","arguments":{"a":1},"requestState":["s 1"]}"#, StateOwnership::Foreign),
+            ("bob", r#"{"name":"t","arguments":{"a":2},"requestState":"s1"}"#, StateOwnership::Foreign),
+            ("bob", r#"{"name":"u","arguments":{"a":1},"requestState":"s1"}"#, StateOwnership::Foreign),
+            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":"s2"}"#, StateOwnership::Unknown),
+            ("bob", r#"{"name":"t","arguments":{"a":1},"requestState":null}"#, StateOwnership::Unknown),
+            ("bob", r#"{"name":"t","arguments":{"a":1}}"#, StateOwnership::Unknown),
         ] {
             assert_eq!(states.brought("srv", &request(principal, params)), expected, "{principal} {params}");
         }
@@ -193,7 +204,7 @@ mod tests {
         let of_eve = r#"{"name":"t","arguments":{"a":1},"requestState":"s1"}"#;
         states.note("srv", &request("eve", r#"{"name":"t","arguments":{"a":1}}"#), &reply);
         for principal in ["bob", "eve"] {
-            assert_eq!(states.brought("srv", &request(principal, of_eve)), Brought::Own);
+            assert_eq!(states.brought("srv", &request(principal, of_eve)), StateOwnership::Own);
         }
     }
 
@@ -202,26 +213,30 @@ mod tests {
         Ok(Raw::parse(asked, &Limits::default()).unwrap()).into()
     }
 
-    fn bringing(principal: &str, argument: usize, state: &str) -> Stateful {
+    fn bringing(principal: &str, argument: usize, state: &str) -> StatefulRequest {
         request(principal, &format!(r#"{{"name":"t","arguments":{{"a":{argument}}},"requestState":"{state}"}}"#))
     }
 
-    fn asking(principal: &str, argument: usize) -> Stateful {
+    fn asking(principal: &str, argument: usize) -> StatefulRequest {
         request(principal, &format!(r#"{{"name":"t","arguments":{{"a":{argument}}}}}"#))
     }
 
     #[test]
     fn nobody_pushes_out_what_was_given_to_somebody_else() {
-        let states = States::default();
+        let states = RequestStates::default();
         states.note("srv", &asking("bob", 1), &reply("of-bob"));
         for number in 0..MAX_STATES + 10 {
             states.note("srv", &asking("eve", number), &reply(&format!("of-eve-{number}")));
         }
-        assert_eq!(states.brought("srv", &bringing("bob", 1, "of-bob")), Brought::Own);
-        assert_eq!(states.brought("srv", &bringing("eve", 1, "of-bob")), Brought::Foreign);
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "of-bob")), StateOwnership::Own);
+        assert_eq!(states.brought("srv", &bringing("eve", 1, "of-bob")), StateOwnership::Foreign);
         let last = format!("of-eve-{}", MAX_STATES + 9);
-        assert_eq!(states.brought("srv", &bringing("eve", MAX_STATES + 9, &last)), Brought::Own);
-        assert_eq!(states.brought("srv", &bringing("eve", 0, "of-eve-0")), Brought::Unknown, "her own made room");
+        assert_eq!(states.brought("srv", &bringing("eve", MAX_STATES + 9, &last)), StateOwnership::Own);
+        assert_eq!(
+            states.brought("srv", &bringing("eve", 0, "of-eve-0")),
+            StateOwnership::Unknown,
+            "her own made room"
+        );
         let kept: usize = states.given.lock().values().map(Vec::len).sum();
         assert_eq!(kept, MAX_STATES_OF_ONE + 1);
     }
@@ -229,20 +244,24 @@ mod tests {
     /// One who gets the same state for ever so many requests of theirs does not make it anybody's.
     #[test]
     fn a_state_stays_foreign_however_many_requests_of_one_it_was_given_for() {
-        let states = States::default();
+        let states = RequestStates::default();
         states.note("srv", &asking("bob", 1), &reply("same"));
         for number in 0..MAX_PRINCIPALS * 2 {
             states.note("srv", &asking("eve", number), &reply("same"));
         }
-        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), Brought::Own);
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), StateOwnership::Own);
         for (principal, argument) in [("bob", 2), ("eve", MAX_PRINCIPALS * 4), ("mal", 1)] {
-            assert_eq!(states.brought("srv", &bringing(principal, argument, "same")), Brought::Foreign, "{principal}");
+            assert_eq!(
+                states.brought("srv", &bringing(principal, argument, "same")),
+                StateOwnership::Foreign,
+                "{principal}"
+            );
         }
         // Given to everybody, it tells nobody apart.
         for number in 0..MAX_PRINCIPALS {
             states.note("srv", &asking(&format!("p{number}"), 1), &reply("same"));
         }
-        assert_eq!(states.brought("srv", &bringing("mal", 1, "same")), Brought::Unknown);
-        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), Brought::Own);
+        assert_eq!(states.brought("srv", &bringing("mal", 1, "same")), StateOwnership::Unknown);
+        assert_eq!(states.brought("srv", &bringing("bob", 1, "same")), StateOwnership::Own);
     }
 }

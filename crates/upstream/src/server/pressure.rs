@@ -16,8 +16,8 @@ use switchboard_peer::{CallError, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 
 use super::Server;
-use super::holder::{Holder, ServerEvent};
 use super::supervisor::millis;
+use crate::holder::{Holder, ServerEvent};
 
 /// A server that floods is read more slowly: a rest after so many notifications that were thrown away.
 const REST_EVERY: u32 = 32;
@@ -28,7 +28,7 @@ const FASTER: u32 = 2;
 const LONGEST_REST: Duration = Duration::from_millis(50);
 
 /// The state of it.
-pub(crate) struct Pressure {
+pub(super) struct Pressure {
     breaker: Mutex<Breaker>,
     /// Whether the breaker has anything to say.
     troubled: AtomicBool,
@@ -51,7 +51,8 @@ impl Default for Pressure {
 }
 
 /// Stands for a call that shows whether a server works again. Dropped without a word, it has shown nothing.
-pub(crate) struct Trial<'a> {
+#[derive(Debug)]
+pub struct Trial<'a> {
     server: &'a Server,
     probe: bool,
 }
@@ -69,7 +70,7 @@ impl Server {
     ///
     /// # Errors
     /// Not now: the server failed too often.
-    pub(crate) fn try_pass(&self) -> Result<Trial<'_>, Fault> {
+    pub fn try_pass(&self) -> Result<Trial<'_>, Fault> {
         let pressure = &self.pressure;
         if !pressure.troubled.load(Ordering::Relaxed) {
             return Ok(Trial { server: self, probe: false });
@@ -88,7 +89,7 @@ impl Server {
     }
 
     /// Tells the breaker how a call ended.
-    pub(crate) fn note_outcome(&self, mut trial: Trial<'_>, outcome: &Result<Reply, Fault>, holder: &dyn Holder) {
+    pub fn note_outcome(&self, mut trial: Trial<'_>, outcome: &Result<Reply, Fault>, holder: &dyn Holder) {
         let pressure = &self.pressure;
         match outcome {
             Ok(_) => {
@@ -121,7 +122,7 @@ impl Server {
     }
 
     /// Whatever went wrong with it before is over.
-    pub(crate) fn calm(&self, holder: &dyn Holder) {
+    pub fn calm(&self, holder: &dyn Holder) {
         let was = {
             let mut breaker = self.pressure.breaker.lock();
             let was = breaker.standing();
@@ -135,7 +136,7 @@ impl Server {
     }
 
     /// How its breaker stands.
-    pub(crate) fn breaker(&self) -> BreakerState {
+    pub fn breaker(&self) -> BreakerState {
         if self.pressure.troubled.load(Ordering::Relaxed) {
             self.pressure.breaker.lock().standing()
         } else {
@@ -149,17 +150,17 @@ impl Server {
     }
 
     /// Whether the last call that was made got no answer, and none has had one since.
-    pub(crate) fn leaves_calls_unanswered(&self) -> bool {
+    pub fn leaves_calls_unanswered(&self) -> bool {
         self.pressure.troubled.load(Ordering::Relaxed)
     }
 
     /// Takes one repetition from what is saved; `false` if nothing is left.
-    pub(crate) fn may_repeat(&self) -> bool {
+    pub fn may_repeat(&self) -> bool {
         self.pressure.saved.fetch_update(Ordering::Relaxed, Ordering::Relaxed, retry::spent).is_ok()
     }
 
     /// Whether one more notification is listened to. A server that says far too much is read more slowly.
-    pub(crate) async fn hears(&self, rate: Option<Rate>) -> bool {
+    pub async fn hears(&self, rate: Option<Rate>) -> bool {
         let Some(rate) = rate else { return true };
         if self.pressure.notices.lock().take(&rate, self.began.elapsed()).is_ok() {
             return true;

@@ -18,7 +18,7 @@ pub struct Timings(Mutex<HashMap<String, Arc<Durations>>>);
 
 impl Timings {
     /// The counter of a tool, made at first use. Beyond the bound it is one that nobody else sees.
-    pub(crate) fn of(&self, tool: &str) -> Arc<Durations> {
+    pub fn of(&self, tool: &str) -> Arc<Durations> {
         let mut tools = self.0.lock();
         if let Some(known) = tools.get(tool) {
             return known.clone();
@@ -31,12 +31,12 @@ impl Timings {
     }
 
     /// The counter of a tool that was called.
-    pub(crate) fn known(&self, tool: &str) -> Option<Arc<Durations>> {
+    pub fn known(&self, tool: &str) -> Option<Arc<Durations>> {
         self.0.lock().get(tool).cloned()
     }
 
     /// The classes that were measured, by the names of the tools.
-    pub(crate) fn classes(&self) -> Vec<(String, LatencyClass)> {
+    pub fn classes(&self) -> Vec<(String, LatencyClass)> {
         let tools = self.0.lock();
         let class = |(name, durations): (&String, &Arc<Durations>)| Some((name.clone(), durations.class(None)?.class));
         let mut classes: Vec<_> = tools.iter().filter_map(class).collect();

@@ -7,21 +7,21 @@ use switchboard_policy::permission::Granted;
 use switchboard_transport::confine::ExitCause;
 use tokio::time::Instant;
 
-use super::holder::Gatekeeper;
 use super::{Server, SharedConnection};
+use crate::holder::Gatekeeper;
 
 /// How long a process whose output has ended may take to end itself. It is not started again before.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 
 impl Server {
     /// Whether its process is confined.
-    pub(crate) fn is_confined(&self) -> bool {
+    pub fn is_confined(&self) -> bool {
         let process = matches!(self.spec.target, Target::Command(_));
         process && self.spec.isolation.as_ref().is_some_and(|isolation| isolation.applies(self.policy().trust))
     }
 
     /// The permissions that its process was started with, where it is confined to them.
-    pub(crate) fn began_with(&self) -> Option<Vec<Granted>> {
+    pub fn began_with(&self) -> Option<Vec<Granted>> {
         self.began_with.lock().clone()
     }
 

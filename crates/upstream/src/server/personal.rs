@@ -20,7 +20,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::Instant;
 
 use super::Server;
-use super::holder::Gatekeeper;
+use crate::holder::Gatekeeper;
 use crate::spec::Sharing;
 
 /// A connection without a call for so long is ended.
@@ -31,7 +31,7 @@ const MOST_HERE: usize = 4_096;
 
 /// The connections of a server that belong to single principals.
 #[derive(Default)]
-pub(crate) struct Personal(Mutex<HashMap<Arc<str>, Arc<Own>>>);
+pub(super) struct Personal(Mutex<HashMap<Arc<str>, Arc<Own>>>);
 
 /// That of one principal.
 struct Own {
@@ -49,7 +49,7 @@ impl Own {
 
 impl Server {
     /// The connection of a principal who has one of its own here.
-    pub(crate) async fn personal(
+    pub async fn personal(
         self: &Arc<Self>,
         principal: &Arc<str>,
         gatekeeper: &dyn Gatekeeper,
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Whether a principal has a connection of its own here: because it has credentials, or because all have.
-    pub(crate) fn has_personal(&self, principal: &str) -> bool {
+    pub fn has_personal(&self, principal: &str) -> bool {
         if self.spec.sharing == Sharing::PerPrincipal {
             return *principal != *self.context.owner;
         }

@@ -2,21 +2,17 @@
 
 mod confinement;
 mod connection;
-mod context;
-pub(crate) mod health;
-mod holder;
+mod health;
 mod in_flight;
-mod inspection;
-mod log_level;
 mod personal;
 mod pressure;
 mod states;
-pub(crate) mod stats;
-pub(crate) mod supervisor;
-pub(crate) mod turns;
+mod stats;
+mod supervisor;
 mod watching;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -39,21 +35,21 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::directory::{ListKind, Lists};
-use crate::gate::ClientRoots;
-use crate::gate::pins::package;
-use crate::manifest::times::Timings;
+use crate::context::ServerContext;
+use crate::inspection::{INSTRUCTIONS, Inspection, Marked, Quarantine};
+use crate::lists::{ListKind, Lists};
 use crate::names::Naming;
+use crate::package;
+use crate::roots::ClientRoots;
 use crate::spec::{PinPolicy, ServerPolicy, ServerSpec};
-pub(crate) use context::ServerContext;
-pub(crate) use holder::{Gatekeeper, Holder, ServerEvent};
-pub(crate) use in_flight::{Asking, Attribution, InFlightCall, InFlightCalls, Ticket};
-pub use inspection::INSTRUCTIONS;
-pub(crate) use inspection::{Inspection, Marked, Presented, Quarantine};
-pub(crate) use log_level::{LEVEL_WAIT, send_level};
-pub(crate) use states::{Brought, Stateful, States};
-pub(crate) use turns::StartTurns;
-pub(crate) use watching::{CallOutcome, Watched};
+use crate::timings::Timings;
+pub use health::Health;
+pub use in_flight::{Attribution, CallTicket, InFlightCall, InFlightCalls, OpenQuestion};
+pub use pressure::Trial;
+pub use states::{RequestStates, StateOwnership, StatefulRequest};
+pub use stats::{Activity, Latency, Stats};
+pub use supervisor::{Order, chance, millis, speaks_of_life};
+pub use watching::{CallOutcome, WatchedResources};
 
 /// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -112,27 +108,33 @@ impl Phase {
     }
 
     /// Whether the first attempt has come to an end.
-    pub(crate) const fn is_settled(&self) -> bool {
+    pub const fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting)
     }
 }
 
 /// The connection that all clients of a server share, and that its lists come from.
-pub(crate) struct SharedConnection {
-    pub(crate) connected: Connected,
-    pub(crate) caller: Caller,
+pub struct SharedConnection {
+    /// The connection itself.
+    pub connected: Connected,
+    /// Who asks on it.
+    pub caller: Caller,
     /// What was agreed on with it.
-    pub(crate) agreement: Option<Agreement>,
+    pub agreement: Option<Agreement>,
     /// The version of the package that runs, where it is known for certain.
-    pub(crate) package: Option<String>,
+    pub package: Option<String>,
 }
 
 impl SharedConnection {
-    pub(crate) const fn revision(&self) -> Revision {
+    /// The revision that is spoken on it.
+    #[must_use]
+    pub const fn revision(&self) -> Revision {
         self.connected.revision
     }
 
-    pub(crate) fn remote(&self) -> &Arc<dyn Remote> {
+    /// What takes requests to the server.
+    #[must_use]
+    pub fn remote(&self) -> &Arc<dyn Remote> {
         &self.connected.remote
     }
 }
@@ -144,8 +146,10 @@ struct Declared {
     agreed: bool,
 }
 
-pub(crate) struct Server {
-    pub(crate) spec: ServerSpec,
+/// One configured server.
+pub struct Server {
+    /// What was told about it.
+    pub spec: ServerSpec,
     /// What it shares with others.
     context: Arc<ServerContext>,
     phase: watch::Sender<Phase>,
@@ -173,17 +177,19 @@ pub(crate) struct Server {
     was_up: AtomicBool,
     checked: health::Checked,
     pressure: pressure::Pressure,
-    pub(crate) stats: Arc<stats::Stats>,
+    /// What it has been doing.
+    pub stats: Arc<Stats>,
     /// How long its tools take.
-    pub(crate) timings: Arc<Timings>,
+    pub timings: Arc<Timings>,
     known_era: Mutex<Option<Era>>,
     /// The level of log messages that it was told last.
     told_level: Mutex<Option<LoggingLevel>>,
-    pub(crate) watched: Arc<Watched>,
+    /// The resources that clients watch there.
+    pub watched: Arc<WatchedResources>,
     /// The calls that run.
-    pub(crate) using: Arc<InFlightCalls>,
+    pub using: Arc<InFlightCalls>,
     /// What it gave to modern clients to come back with.
-    pub(crate) states: States,
+    pub states: RequestStates,
     /// Connections of single clients; `None` once there can be no more. Held here, so that calls on them can end when
     /// the client has got another one, to the server that takes this one's place.
     links: Mutex<Option<Vec<Arc<Connected>>>>,
@@ -193,16 +199,16 @@ pub(crate) struct Server {
     /// That changed.
     needs_changed: Notify,
     /// The roots that clients named to it.
-    pub(crate) roots: ClientRoots,
+    pub roots: ClientRoots,
 }
 
 /// Tools, and the permissions that each needs beyond those of its server.
-pub(crate) type ToolNeeds = Vec<(String, Vec<String>)>;
+pub type ToolNeeds = Vec<(String, Vec<String>)>;
 
 impl Server {
     /// A server that is not started yet. One that takes the place of another shows that one's lists until it has its
     /// own, and watches for the same clients.
-    pub(crate) fn new(spec: ServerSpec, before: Option<&Self>, context: &Arc<ServerContext>) -> Arc<Self> {
+    pub fn new(spec: ServerSpec, before: Option<&Self>, context: &Arc<ServerContext>) -> Arc<Self> {
         let policy = ArcSwap::new(spec.policy.clone());
         let life = supervisor::Life::new(Lifecycle::new(spec.restart_policy()));
         Arc::new(Self {
@@ -233,7 +239,7 @@ impl Server {
             told_level: Mutex::default(),
             watched: before.map_or_else(Arc::default, |before| before.watched.clone()),
             using: Arc::default(),
-            states: States::default(),
+            states: RequestStates::default(),
             links: Mutex::new(Some(Vec::new())),
             personal: personal::Personal::default(),
             tools_need: ArcSwap::default(),
@@ -242,39 +248,43 @@ impl Server {
         })
     }
 
-    pub(crate) fn id(&self) -> &Arc<str> {
+    /// Its id.
+    pub fn id(&self) -> &Arc<str> {
         &self.spec.id
     }
 
-    pub(crate) fn phase(&self) -> Phase {
+    /// Where it is in its life.
+    pub fn phase(&self) -> Phase {
         self.phase.borrow().clone()
     }
 
-    pub(crate) fn lists(&self) -> Arc<Lists> {
+    /// What it offers.
+    pub fn lists(&self) -> Arc<Lists> {
         self.lists.load_full()
     }
 
     /// What the operator says of it.
-    pub(crate) fn policy(&self) -> Arc<ServerPolicy> {
+    pub fn policy(&self) -> Arc<ServerPolicy> {
         self.policy.load_full()
     }
 
     /// Whether it is part of the kernel.
-    pub(crate) fn is_built_in(&self) -> bool {
+    pub fn is_built_in(&self) -> bool {
         matches!(self.spec.target, Target::InProcess(_)) && self.trust() == TrustLevel::Core
     }
 
     /// How its tools and prompts are called beside those of others.
-    pub(crate) fn naming(&self) -> Naming {
+    pub fn naming(&self) -> Naming {
         self.policy_now().naming(self.id())
     }
 
     /// The same, for a moment.
-    pub(crate) fn policy_now(&self) -> arc_swap::Guard<Arc<ServerPolicy>> {
+    pub fn policy_now(&self) -> arc_swap::Guard<Arc<ServerPolicy>> {
         self.policy.load()
     }
 
-    pub(crate) fn set_policy(&self, policy: &Arc<ServerPolicy>) {
+    /// Changes what the operator says of it.
+    pub fn set_policy(&self, policy: &Arc<ServerPolicy>) {
         let before = self.policy.swap(policy.clone());
         if (before.pins, &before.tool_pins) != (policy.pins, &policy.tool_pins) {
             // What is held back depends on it.
@@ -283,12 +293,12 @@ impl Server {
     }
 
     /// Whether its process was ended for doing what it may not do since then. Known before it is connected again.
-    pub(crate) fn was_killed_since(&self, then: Instant) -> bool {
+    pub fn was_killed_since(&self, then: Instant) -> bool {
         self.killed_at.lock().is_some_and(|killed| killed >= then)
     }
 
     /// When a person is asked about a definition of it that changed.
-    pub(crate) fn pin_policy(&self, name: &str) -> PinPolicy {
+    pub fn pin_policy(&self, name: &str) -> PinPolicy {
         let policy = self.policy_now();
         let said = policy.tool_pins.get(name).copied().or(policy.pins);
         // What a bridge shows is what somebody says elsewhere.
@@ -297,12 +307,12 @@ impl Server {
     }
 
     /// What is held back of it, and why.
-    pub(crate) fn quarantine(&self) -> Arc<Quarantine> {
+    pub fn quarantine(&self) -> Arc<Quarantine> {
         self.quarantine.load_full()
     }
 
     /// What of it is shown with a mark.
-    pub(crate) fn marked(&self) -> Arc<Marked> {
+    pub fn marked(&self) -> Arc<Marked> {
         self.marked.load_full()
     }
 
@@ -317,19 +327,19 @@ impl Server {
     }
 
     /// Whether it speaks MGP with us.
-    pub(crate) fn speaks_mgp(&self) -> bool {
+    pub fn speaks_mgp(&self) -> bool {
         self.declared.load().as_ref().is_some_and(|declared| declared.agreed)
     }
 
     /// How far it is trusted: as the operator says, or less if it says so itself.
-    pub(crate) fn trust(&self) -> TrustLevel {
+    pub fn trust(&self) -> TrustLevel {
         let operator = self.policy.load().trust;
         let claimed = self.declared.load().as_ref().and_then(|declared| declared.said.trust_level);
         claimed.map_or(operator, |claimed| claimed.min(operator))
     }
 
     /// The permissions without which nothing of it is used.
-    pub(crate) fn permissions_required(&self) -> Vec<String> {
+    pub fn permissions_required(&self) -> Vec<String> {
         let mut required = self.policy.load().permissions_required.clone();
         if let Some(declared) = self.declared.load().as_ref().filter(|declared| declared.agreed) {
             let said = &declared.said.permissions_required;
@@ -343,7 +353,7 @@ impl Server {
     }
 
     /// Whether it needs no permission, and the operator's configuration gives it none.
-    pub(crate) fn needs_and_has_none(&self) -> bool {
+    pub fn needs_and_has_none(&self) -> bool {
         let policy = self.policy.load();
         policy.permissions_required.is_empty()
             && policy.permissions_granted.is_empty()
@@ -351,7 +361,7 @@ impl Server {
     }
 
     /// Notes that it waits for an answer about an owner's calls, until the guard is dropped.
-    pub(crate) fn asks(&self, owner: u64, method: &str) -> Asking {
+    pub fn asks(&self, owner: u64, method: &str) -> OpenQuestion {
         // Over HTTP a question comes on the stream of its call. Elsewhere nothing names the call, and a server that asks
         // in the middle of one will ask again: from now on there shall be no doubt whose call it is. For roots servers ask
         // when they please, not because of a call.
@@ -362,7 +372,7 @@ impl Server {
     }
 
     /// Gives its process the whole processor time of a call again.
-    pub(crate) fn renew_budget(&self) {
+    pub fn renew_budget(&self) {
         if let Some(hub) = self.hub.load().as_ref()
             && let Some(oversight) = hub.connected.oversight()
         {
@@ -371,48 +381,48 @@ impl Server {
     }
 
     /// Whether it tells of what it does under the trace of the call that caused it.
-    pub(crate) fn wants_trace(&self) -> bool {
+    pub fn wants_trace(&self) -> bool {
         let hub = self.hub_now();
         hub.is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit)))
     }
 
     /// Whether it agreed on an extension.
-    pub(crate) fn agreed_on(&self, extension: Extension) -> bool {
+    pub fn agreed_on(&self, extension: Extension) -> bool {
         let hub = self.hub.load();
         hub.as_ref().is_some_and(|hub| hub.agreement.as_ref().is_some_and(|agreement| agreement.has(extension)))
     }
 
     /// Whether it tells of events by itself (proposal 15).
-    pub(crate) fn pushes(&self) -> bool {
+    pub fn pushes(&self) -> bool {
         let hub = self.hub.load();
         let said = hub.as_ref().map(|hub| proposals::declared(&hub.connected.server.capabilities));
         said.is_some_and(|declared| declared.has(Proposal::SubscribeNotify))
     }
 
     /// Whether it sends results in pieces, or says how far it is.
-    pub(crate) fn streams(&self) -> bool {
+    pub fn streams(&self) -> bool {
         self.agreed_on(Extension::Streaming) || self.agreed_on(Extension::Progress)
     }
 
     /// Its instructions for the model, unless they are held back.
-    pub(crate) fn instructions(&self) -> Option<String> {
+    pub fn instructions(&self) -> Option<String> {
         let held = self.quarantine.load().contains_key(INSTRUCTIONS);
         self.hub_now()?.connected.server.instructions.clone().filter(|_| !held)
     }
 
     /// Whether a list of it could not be had when it was last asked for.
-    pub(crate) fn has_failed_to_list(&self, kind: ListKind) -> bool {
+    pub fn has_failed_to_list(&self, kind: ListKind) -> bool {
         let failed = |problem: &String| problem.strip_prefix(kind.method()).is_some_and(|rest| rest.starts_with(':'));
         self.problems.lock().iter().any(failed)
     }
 
     /// Its tools that need permissions of their own, and which.
-    pub(crate) fn tools_need(&self) -> Arc<ToolNeeds> {
+    pub fn tools_need(&self) -> Arc<ToolNeeds> {
         self.tools_need.load_full()
     }
 
     /// Notes which of its tools need permissions of their own, sorted.
-    pub(crate) fn set_tool_needs(&self, needs: ToolNeeds) {
+    pub fn set_tool_needs(&self, needs: ToolNeeds) {
         if needs != **self.tools_need.load() {
             self.tools_need.store(Arc::new(needs));
             self.needs_changed.notify_one();
@@ -420,69 +430,69 @@ impl Server {
     }
 
     /// Waits until other tools of it need permissions of their own, or other permissions.
-    pub(crate) async fn tool_needs_changed(&self) {
+    pub async fn tool_needs_changed(&self) {
         self.needs_changed.notified().await;
     }
 
     /// Whether nothing is known of its tools, and nothing will be known in a moment: it is not there, or could not list
     /// them.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         let unlisted = self.has_failed_to_list(ListKind::Tools) && self.count(ListKind::Tools) == 0;
         self.phase().is_settled() && (self.is_unknown() || unlisted)
     }
 
     /// That a list of it could not be had. Why is for the operator to know: it is the server's text.
-    pub(crate) fn cannot_list(&self, kind: ListKind) -> Fault {
+    pub fn cannot_list(&self, kind: ListKind) -> Fault {
         let text = format!("server `{}` did not answer `{}` with a list", self.id(), kind.method());
         let fault = Fault::new(FaultKind::ServerNotReady, text).from_server(self.id().as_ref());
         fault.suggest("`switchboard doctor` tells what it answered")
     }
 
     /// Lists that could not be had, and why.
-    pub(crate) fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<String> {
         self.problems.lock().clone()
     }
 
     /// The connection, if there is one right now.
-    pub(crate) fn hub_now(&self) -> Option<Arc<SharedConnection>> {
+    pub fn hub_now(&self) -> Option<Arc<SharedConnection>> {
         self.hub.load_full()
     }
 
     /// Waits until the first attempt to start has come to an end, or the deadline has passed.
-    pub(crate) async fn settled(&self, deadline: Instant) {
+    pub async fn settled(&self, deadline: Instant) {
         let mut phase = self.phase.subscribe();
         let _ = tokio::time::timeout_at(deadline, phase.wait_for(Phase::is_settled)).await;
     }
 
     /// Waits for the first attempt to start, but no longer than `grace` after its beginning: who comes later does not
     /// wait for a server that hangs.
-    pub(crate) async fn settled_within(&self, grace: Duration) {
+    pub async fn settled_within(&self, grace: Duration) {
         self.settled(self.began + grace).await;
     }
 
     /// Whether it never came up, so that nobody can say what it offers.
-    pub(crate) fn is_unknown(&self) -> bool {
+    pub fn is_unknown(&self) -> bool {
         self.hub_now().is_none() && self.lists.load().is_empty()
     }
 
     /// Asks for the lists again, soon, because the server says that this one has changed.
-    pub(crate) fn refresh_said(&self, said: ListKind) {
+    pub fn refresh_said(&self, said: ListKind) {
         self.said_changed.lock().insert(said);
         self.refresh_soon();
     }
 
     /// Asks for the lists again, soon.
-    pub(crate) fn refresh_soon(&self) {
+    pub fn refresh_soon(&self) {
         self.refresh.notify_one();
     }
 
     /// Ends the server for good.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         self.stop.cancel();
     }
 
     /// Notes a client's own connection, to be ended with the server; `false` where the server has ended already.
-    pub(crate) fn adopt(&self, link: &Arc<Connected>) -> bool {
+    pub fn adopt(&self, link: &Arc<Connected>) -> bool {
         let mut links = self.links.lock();
         let Some(links) = links.as_mut() else { return false };
         links.retain(|link| !link.closed.is_cancelled());
@@ -500,7 +510,7 @@ impl Server {
     }
 
     /// Whether it makes tasks in the way of the modern extension.
-    pub(crate) fn has_modern_tasks(&self) -> bool {
+    pub fn has_modern_tasks(&self) -> bool {
         let has = |hub: &SharedConnection| {
             hub.connected.server.capabilities.at(&["extensions", meta::TASKS_EXTENSION]).is_some()
         };
@@ -508,8 +518,14 @@ impl Server {
     }
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for SharedConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedConnection").field("revision", &self.revision()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("id", self.id()).field("phase", &self.phase()).finish_non_exhaustive()
     }
 }
@@ -530,6 +546,6 @@ enum ConnectionEnd {
 }
 
 /// The pause after one more failure.
-pub(crate) fn next_pause(pause: Duration) -> Duration {
+pub fn next_pause(pause: Duration) -> Duration {
     if pause.is_zero() { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) }
 }

@@ -17,15 +17,15 @@ use switchboard_transport::confine::ExitCause;
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 
-use super::holder::{Gatekeeper, Holder, ServerEvent};
-use super::inspection::Presented;
-use super::log_level::send_level;
-use super::turns::Start;
 use super::{ConnectionEnd, Declared, Server, SharedConnection};
-use crate::directory::{ListKind, Lists};
-use crate::gate::pins::package;
-use crate::lists::Asking;
+use crate::fetch::Asking;
+use crate::holder::{Gatekeeper, Holder, ServerEvent};
+use crate::inspection::Presented;
+use crate::lists::{ListKind, Lists};
+use crate::log_level::send_level;
 use crate::names;
+use crate::package;
+use crate::turns::Start;
 
 /// Notices of changed lists that come faster than this are answered together.
 const REFRESH_PAUSE: Duration = Duration::from_millis(50);
@@ -114,7 +114,7 @@ impl Server {
     }
 
     /// Makes a connection in the name of `caller`, with the credentials of `principal`, or those for everybody.
-    pub(crate) async fn connect(
+    pub async fn connect(
         &self,
         caller: &Caller,
         principal: Option<&str>,
@@ -254,14 +254,14 @@ impl Server {
     }
 
     /// Tells which log messages are wanted by those who share the connection.
-    pub(crate) async fn tell_level(&self, hub: &SharedConnection, level: LoggingLevel) {
+    pub async fn tell_level(&self, hub: &SharedConnection, level: LoggingLevel) {
         *self.told_level.lock() = Some(level);
         send_level(&hub.connected, level.as_str()).await;
     }
 
     /// Makes sure that log messages of this level are sent. Modern clients say with each request what they want; a
     /// legacy server must be told before.
-    pub(crate) async fn hear_from(&self, level: &str) {
+    pub async fn hear_from(&self, level: &str) {
         let told = *self.told_level.lock();
         let (Some(wanted), Some(hub)) = (LoggingLevel::parse(level), self.hub_now()) else { return };
         if told.is_none_or(|told| wanted < told) {
@@ -270,7 +270,7 @@ impl Server {
     }
 
     /// How many elements a list of this server has.
-    pub(crate) fn count(&self, kind: ListKind) -> usize {
+    pub fn count(&self, kind: ListKind) -> usize {
         let lists = self.lists();
         match kind {
             ListKind::Tools => lists.tools.items.len(),

@@ -105,7 +105,8 @@ fn upper_end(slot: usize) -> Duration {
 }
 
 /// The counters of one server. They outlive its restarts.
-pub(crate) struct Stats {
+#[derive(Debug)]
+pub struct Stats {
     calls: AtomicU64,
     failures: AtomicU64,
     lost: AtomicU64,
@@ -131,7 +132,7 @@ impl Default for Stats {
 
 impl Stats {
     /// A call was answered, or failed, after that time.
-    pub(crate) fn note(&self, took: Duration, failed: Option<&Fault>) {
+    pub fn note(&self, took: Duration, failed: Option<&Fault>) {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.slots[slot_of(took)].fetch_add(1, Ordering::Relaxed);
         self.total_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -144,22 +145,22 @@ impl Stats {
     }
 
     /// A call lost its connection before it was answered.
-    pub(crate) fn note_lost(&self) {
+    pub fn note_lost(&self) {
         self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Calls that lost their connection.
-    pub(crate) fn lost(&self) -> u64 {
+    pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
     /// A notification was thrown away because there were too many; how many so far.
-    pub(crate) fn note_dropped(&self) -> u64 {
+    pub fn note_dropped(&self) -> u64 {
         self.dropped.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// All of it now.
-    pub(crate) fn snapshot(&self) -> Activity {
+    pub fn snapshot(&self) -> Activity {
         Activity {
             calls: self.calls.load(Ordering::Relaxed),
             failures: self.failures.load(Ordering::Relaxed),

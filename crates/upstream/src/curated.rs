@@ -7,8 +7,6 @@ use serde_json::{Map, Value};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Raw, Request};
 
-use crate::forward::malformed;
-
 /// How a tool is shown and called, where the operator says so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Curated {
@@ -30,7 +28,7 @@ impl Curated {
     }
 
     /// The definition as clients see it.
-    pub(super) fn shown(&self, definition: &Raw) -> Raw {
+    pub fn shown(&self, definition: &Raw) -> Raw {
         let Ok(mut edit) = Edit::of(definition) else { return definition.clone() };
         if let Some(description) = &self.description {
             edit = edit.set("description", Raw::string(description));
@@ -65,13 +63,13 @@ impl Curated {
     ///
     /// # Errors
     /// Its arguments are no object.
-    pub(crate) fn filled(&self, request: Request) -> Result<Request, Fault> {
+    pub fn filled(&self, request: Request) -> Result<Request, Fault> {
         if self.defaults.is_empty() && self.fixed.is_empty() {
             return Ok(request);
         }
-        let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+        let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
         let arguments = edit.object().get("arguments");
-        let mut inner = Edit::of_optional(arguments.as_ref()).map_err(malformed)?;
+        let mut inner = Edit::of_optional(arguments.as_ref()).map_err(Fault::malformed)?;
         let missing = |name: &String, inner: &Edit| !inner.object().has(name);
         for (name, value) in &self.defaults {
             if missing(name, &inner) {

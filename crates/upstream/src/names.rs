@@ -30,7 +30,7 @@ pub fn is_reserved(name: &str) -> bool {
 /// The name of a kernel's own tool as it is listed, whichever spelling a client uses.
 ///
 /// ```
-/// use switchboard_kernel::names::into_listed;
+/// use switchboard_upstream::names::into_listed;
 /// assert_eq!(into_listed("mgp.tools.discover".to_owned()), "mgp_tools_discover");
 /// assert_eq!(into_listed("git__status.all".to_owned()), "git__status.all");
 /// ```
@@ -59,7 +59,7 @@ impl Naming {
     /// With an alias in the place of the id, and a budget for the whole name.
     ///
     /// ```
-    /// use switchboard_kernel::names::{LONGEST, Naming};
+    /// use switchboard_upstream::names::{LONGEST, Naming};
     /// assert_eq!(Naming::new("modelcontextprotocol.git", Some("git"), LONGEST).expose("status"), "git__status");
     /// ```
     #[must_use]
@@ -119,7 +119,7 @@ impl Naming {
 /// The name under which one of several servers' tools is shown, where nothing is said of it.
 ///
 /// ```
-/// assert_eq!(switchboard_kernel::names::expose("git", "status"), "git__status");
+/// assert_eq!(switchboard_upstream::names::expose("git", "status"), "git__status");
 /// ```
 #[must_use]
 pub fn expose(server: &str, name: &str) -> String {

@@ -74,7 +74,7 @@ fn is_unruly(hub: &SharedConnection) -> bool {
 
 impl Server {
     /// How it is, as far as is known without asking it.
-    pub(crate) fn health(&self) -> Health {
+    pub fn health(&self) -> Health {
         match self.hub_now() {
             Some(hub) => {
                 let found = self.checked.get().unwrap_or(Health::Healthy);
@@ -87,7 +87,7 @@ impl Server {
     }
 
     /// Asks it; `None` where it did not answer in time.
-    pub(crate) async fn ask_health(&self, hub: &SharedConnection) -> Option<Health> {
+    pub async fn ask_health(&self, hub: &SharedConnection) -> Option<Health> {
         let speaks = speaks_of_life(hub);
         let (name, params) = if speaks {
             let now = Raw::string(&jiff::Timestamp::now().to_string());
@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// How long it has been connected.
-    pub(crate) fn uptime(&self) -> Duration {
+    pub fn uptime(&self) -> Duration {
         let since = self.life.up_since();
         since.map_or(Duration::ZERO, |since| self.began.elapsed().saturating_sub(since))
     }

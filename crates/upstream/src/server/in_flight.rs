@@ -8,6 +8,7 @@
 //! else, a question may be about that one.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -32,7 +33,7 @@ const MAX_ABANDONED: usize = 1_024;
 
 /// The calls that run.
 #[derive(Default)]
-pub(crate) struct InFlightCalls {
+pub struct InFlightCalls {
     calls: Mutex<Calls>,
     /// A call has ended.
     ended: Notify,
@@ -109,14 +110,17 @@ impl Calls {
 }
 
 /// Who made a call, and who takes what the server sends about it.
-pub(crate) struct InFlightCall {
-    pub(crate) owner: u64,
-    pub(crate) identity: Principal,
+pub struct InFlightCall {
+    /// Whose it is: one session, or one modern request.
+    pub owner: u64,
+    /// In whose name it is made.
+    pub identity: Principal,
     /// Whether the call takes the connection that all clients share.
-    pub(crate) shared: bool,
-    pub(crate) related: Arc<dyn Handler>,
+    pub shared: bool,
+    /// Who takes what the server sends about it.
+    pub related: Arc<dyn Handler>,
     /// Questions of the server about this owner's calls that have no answer yet.
-    pub(crate) waiting: u32,
+    pub waiting: u32,
 }
 
 impl InFlightCall {
@@ -132,7 +136,7 @@ fn are_kin(one: &Principal, other: &Principal) -> bool {
 }
 
 /// Whose a message that names no call can be.
-pub(crate) enum Attribution {
+pub enum Attribution {
     /// No call runs on the shared connection.
     Nobodys,
     /// All calls on it have one owner: the newest speaks for it.
@@ -143,16 +147,16 @@ pub(crate) enum Attribution {
 
 impl InFlightCalls {
     /// Notes a call until the ticket is dropped.
-    pub(crate) fn begin(self: &Arc<Self>, user: InFlightCall) -> Ticket {
+    pub fn begin(self: &Arc<Self>, user: InFlightCall) -> CallTicket {
         let key = self.calls.lock().insert(user);
         self.running.fetch_add(1, Ordering::Relaxed);
-        Ticket { using: self.clone(), key, answered: false }
+        CallTicket { using: self.clone(), key, answered: false }
     }
 
     /// Notes that the server waits for an answer about an owner's calls, until the guard is dropped.
-    pub(crate) fn asked(self: &Arc<Self>, owner: u64) -> Asking {
+    pub fn asked(self: &Arc<Self>, owner: u64) -> OpenQuestion {
         self.count(owner, |waiting| waiting.saturating_add(1));
-        Asking { using: self.clone(), owner }
+        OpenQuestion { using: self.clone(), owner }
     }
 
     fn count(&self, owner: u64, change: impl Fn(u32) -> u32) {
@@ -165,17 +169,17 @@ impl InFlightCalls {
     }
 
     /// Whether calls on the shared connection take turns.
-    pub(crate) fn takes_turns(&self) -> bool {
+    pub fn takes_turns(&self) -> bool {
         self.asks.load(Ordering::Relaxed)
     }
 
     /// From now on calls on the shared connection take turns.
-    pub(crate) fn take_turns(&self) {
+    pub fn take_turns(&self) {
         self.asks.store(true, Ordering::Relaxed);
     }
 
     /// The same as [`InFlightCalls::begin`], after the calls of other clients on the shared connection, if they end soon.
-    pub(crate) async fn begin_in_turn(self: &Arc<Self>, user: InFlightCall) -> Ticket {
+    pub async fn begin_in_turn(self: &Arc<Self>, user: InFlightCall) -> CallTicket {
         let deadline = Instant::now() + TURN;
         loop {
             let ended = self.ended.notified();
@@ -189,7 +193,7 @@ impl InFlightCalls {
                 if alone || late {
                     let key = calls.insert(user);
                     self.running.fetch_add(1, Ordering::Relaxed);
-                    return Ticket { using: self.clone(), key, answered: false };
+                    return CallTicket { using: self.clone(), key, answered: false };
                 }
             }
             let _ = tokio::time::timeout_at(deadline, ended).await;
@@ -198,7 +202,7 @@ impl InFlightCalls {
 
     /// Whose a question on the shared connection is, waited for while that is in doubt. A call that ended without an
     /// answer may have been the one that asked: then nobody can say any more.
-    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>) -> Attribution {
+    pub async fn whose_question(&self, unanswered: Option<&[u64]>) -> Attribution {
         let deadline = Instant::now() + DOUBT;
         let abandoned = {
             let mut calls = self.calls.lock();
@@ -230,27 +234,27 @@ impl InFlightCalls {
     }
 
     /// Whose a message on the shared connection can be.
-    pub(crate) fn whose(&self, unanswered: Option<&[u64]>) -> Attribution {
+    pub fn whose(&self, unanswered: Option<&[u64]>) -> Attribution {
         let mut calls = self.calls.lock();
         calls.lay_ghosts(unanswered);
         calls.whose()
     }
 
     /// Whether a message about no running call may be about one that somebody else gave up.
-    pub(crate) fn may_be_for_another(&self, identity: &Principal) -> bool {
+    pub fn may_be_for_another(&self, identity: &Principal) -> bool {
         // No owner has this number.
         self.calls.lock().may_be_for_another(u64::MAX, identity)
     }
 
     /// The newest call that an owner has on its own connection.
-    pub(crate) fn newest_of(&self, owner: u64) -> Option<Arc<dyn Handler>> {
+    pub fn newest_of(&self, owner: u64) -> Option<Arc<dyn Handler>> {
         let calls = self.calls.lock();
         let mine = calls.open.iter().filter(|(_, user)| !user.shared && user.owner == owner);
         mine.max_by_key(|(key, _)| **key).map(|(_, user)| user.related.clone())
     }
 
     /// Whether all calls on the shared connection are made for one principal.
-    pub(crate) fn only_for(&self, principal: &str) -> bool {
+    pub fn only_for(&self, principal: &str) -> bool {
         let calls = self.calls.lock();
         let ghosts = calls.ghosts.values().map(|(ghost, _)| &*ghost.name);
         let users = calls.shared().map(|(_, user)| &*user.identity.name);
@@ -258,17 +262,17 @@ impl InFlightCalls {
     }
 
     /// How many calls run.
-    pub(crate) fn pending(&self) -> usize {
+    pub fn pending(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
 
     /// How many calls were ever begun.
-    pub(crate) fn begun(&self) -> u64 {
+    pub fn begun(&self) -> u64 {
         self.calls.lock().next
     }
 
     /// Waits until no call runs.
-    pub(crate) async fn idle(&self) {
+    pub async fn idle(&self) {
         loop {
             let ended = self.ended.notified();
             tokio::pin!(ended);
@@ -282,32 +286,34 @@ impl InFlightCalls {
 }
 
 /// Stands for a question that has no answer yet.
-pub(crate) struct Asking {
+#[derive(Debug)]
+pub struct OpenQuestion {
     using: Arc<InFlightCalls>,
     owner: u64,
 }
 
-impl Drop for Asking {
+impl Drop for OpenQuestion {
     fn drop(&mut self) {
         self.using.count(self.owner, |waiting| waiting.saturating_sub(1));
     }
 }
 
 /// Stands for a call that runs.
-pub(crate) struct Ticket {
+#[derive(Debug)]
+pub struct CallTicket {
     using: Arc<InFlightCalls>,
     key: u64,
     answered: bool,
 }
 
-impl Ticket {
+impl CallTicket {
     /// The server has answered.
-    pub(crate) const fn answered(&mut self) {
+    pub const fn answered(&mut self) {
         self.answered = true;
     }
 }
 
-impl Drop for Ticket {
+impl Drop for CallTicket {
     fn drop(&mut self) {
         self.using.running.fetch_sub(1, Ordering::Relaxed);
         let mut calls = self.using.calls.lock();
@@ -327,6 +333,28 @@ impl Drop for Ticket {
         if idle || self.using.takes_turns() {
             self.using.ended.notify_waiters();
         }
+    }
+}
+
+impl fmt::Debug for InFlightCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InFlightCalls").field("pending", &self.pending()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for InFlightCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InFlightCall").field("owner", &self.owner).field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Attribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nobodys => "Nobodys",
+            Self::Owners(_) => "Owners",
+            Self::Ambiguous => "Ambiguous",
+        })
     }
 }
 

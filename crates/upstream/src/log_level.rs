@@ -9,10 +9,10 @@ use switchboard_protocol::mcp::method;
 use switchboard_wire::{Edit, Raw};
 
 /// How long a server may take to hear which log messages are wanted.
-pub(crate) const LEVEL_WAIT: Duration = Duration::from_secs(5);
+pub const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
 /// Tells a legacy server which log messages are wanted.
-pub(crate) async fn send_level(connected: &Connected, level: &str) {
+pub async fn send_level(connected: &Connected, level: &str) {
     if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
         let params = Edit::empty().set("level", Raw::string(level)).finish();
         let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params)).within(LEVEL_WAIT)).await;

@@ -26,7 +26,7 @@ const LASTING: Duration = Duration::from_secs(30);
 const AT_ONCE: usize = 16;
 
 /// How a resource is watched.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Watch {
     clients: usize,
     /// The server has agreed.
@@ -34,22 +34,22 @@ struct Watch {
 }
 
 /// The watched resources.
-#[derive(Default)]
-pub(crate) struct Watched {
+#[derive(Debug, Default)]
+pub struct WatchedResources {
     uris: Mutex<HashMap<String, Watch>>,
     changed: Notify,
     /// Held while a server is asked, so that nobody relies on what another one's request may yet fail to bring.
     asking: AsyncMutex<()>,
 }
 
-impl Watched {
+impl WatchedResources {
     /// Counts one more client.
-    pub(crate) fn add(&self, uri: &str) {
+    pub fn add(&self, uri: &str) {
         self.uris.lock().entry(uri.to_owned()).or_default().clients += 1;
     }
 
     /// Counts one client less; `true` for the last one.
-    pub(crate) fn remove(&self, uri: &str) -> bool {
+    pub fn remove(&self, uri: &str) -> bool {
         let mut uris = self.uris.lock();
         let Some(watch) = uris.get_mut(uri) else { return false };
         watch.clients -= 1;
@@ -71,12 +71,12 @@ impl Watched {
     }
 
     /// Whether anybody watches this.
-    pub(crate) fn has(&self, uri: &str) -> bool {
+    pub fn has(&self, uri: &str) -> bool {
         self.uris.lock().contains_key(uri)
     }
 
     /// Whether anybody watches anything.
-    pub(crate) fn any(&self) -> bool {
+    pub fn any(&self) -> bool {
         !self.uris.lock().is_empty()
     }
 
@@ -89,7 +89,7 @@ impl Watched {
 
 impl Server {
     /// Asks the server to tell of a resource that was added to what is watched; gives its answer where it was asked.
-    pub(crate) async fn ask_to_watch(
+    pub async fn ask_to_watch(
         &self,
         hub: &SharedConnection,
         uri: &str,
@@ -116,7 +116,7 @@ impl Server {
     }
 
     /// Ends watching a resource for one client.
-    pub(crate) async fn unwatch_resource(&self, uri: &str) {
+    pub async fn unwatch_resource(&self, uri: &str) {
         if !self.watched.remove(uri) {
             return;
         }
@@ -224,7 +224,8 @@ enum Listened {
 }
 
 /// Why a server did not do as asked.
-pub(crate) enum CallOutcome {
+#[derive(Debug)]
+pub enum CallOutcome {
     /// It said no.
     Refused(switchboard_wire::ErrorObject),
     /// It said nothing.

@@ -13,12 +13,13 @@ use switchboard_policy::permission::{Granted, PermissionStatus};
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 
-use super::{Inspection, Presented, Quarantine, Server, SharedConnection};
-use crate::directory::{ListKind, Lists};
+use crate::inspection::{Inspection, Presented, Quarantine};
+use crate::lists::{ListKind, Lists};
+use crate::server::{Server, SharedConnection};
 
 /// What happens at a server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum ServerEvent<'a> {
+pub enum ServerEvent<'a> {
     /// It is in another state of its life.
     StateChanged {
         /// The state before.
@@ -47,7 +48,7 @@ pub(crate) enum ServerEvent<'a> {
 }
 
 /// Whoever holds servers: the kernel, or a test.
-pub(crate) trait Holder: Gatekeeper {
+pub trait Holder: Gatekeeper {
     /// Takes note of what has happened. Called by the task that leads the server, and by calls; it must not wait.
     fn on_event(&self, server: &Server, event: ServerEvent<'_>);
 
@@ -62,7 +63,7 @@ pub(crate) trait Holder: Gatekeeper {
 }
 
 /// What decides about a server: which of its definitions are shown, and what it may do.
-pub(crate) trait Gatekeeper: Send + Sync {
+pub trait Gatekeeper: Send + Sync {
     /// Compares what a server shows with what was accepted of it.
     fn inspect<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Inspection>;
 

@@ -28,17 +28,12 @@ pub struct Isolation {
 
 impl Isolation {
     /// Whether a server that is trusted so far is confined.
-    pub(crate) fn applies(&self, trust: TrustLevel) -> bool {
+    pub fn applies(&self, trust: TrustLevel) -> bool {
         confined(trust, self.of_all, self.of_this)
     }
 
     /// What its process is held to, and what could not be given.
-    pub(crate) fn decide(
-        &self,
-        command: &CommandSpec,
-        trust: TrustLevel,
-        granted: &[Granted],
-    ) -> (Arc<Profile>, Vec<String>) {
+    pub fn decide(&self, command: &CommandSpec, trust: TrustLevel, granted: &[Granted]) -> (Arc<Profile>, Vec<String>) {
         let given = command.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| OsString::from(path));
         let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
         let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into());
