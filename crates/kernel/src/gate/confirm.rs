@@ -153,6 +153,7 @@ impl Kernel {
             id: switchboard_peer::random_token(),
             secret: switchboard_peer::random_token(),
             why: question::why(attempt, reason, doubt),
+            found: question::found(doubt),
             message,
         };
         if let Some(confirmed) = self.come_back(&question).await? {

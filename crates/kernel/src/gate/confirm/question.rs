@@ -34,8 +34,10 @@ pub(super) struct Question<'a> {
     pub(super) agreed: Digest,
     pub(super) id: String,
     pub(super) secret: String,
-    /// Why a person is asked, on one line.
+    /// Why a person is asked, on one line, without anything of the arguments: it is logged, and put on record.
     pub(super) why: String,
+    /// What exactly was found in the arguments.
+    pub(super) found: Option<String>,
     pub(super) message: String,
 }
 
@@ -44,13 +46,15 @@ impl Question<'_> {
         let context = self.attempt.context;
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
         let hash = |digest: Digest| Raw::string(&digest.to_string());
+        let found = self.found.as_ref().map(|found| format!(" ({found})")).unwrap_or_default();
+        let because = format!("{}{found}", self.why);
         let shown = Edit::empty()
             .set("tool", Raw::string(self.attempt.exposed))
             .set("arguments", self.attempt.sent_to_server().whole())
             .set("arguments_sha256", hash(self.arguments))
             .set_optional("definition_sha256", self.attempt.policy.definition().map(hash))
             .set("risk_level", Raw::string(self.attempt.policy.assessment.risk.as_str()))
-            .set("because", Raw::string(&self.why))
+            .set("because", Raw::string(&because))
             .set_optional("client", client.map(|client| Raw::string(&client)))
             .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
             .finish();
@@ -190,11 +194,14 @@ fn because<'a>(attempt: &'a Attempt<'_>, reason: ConfirmReason, doubt: Option<&V
     }
 }
 
-/// The same on one line, with what exactly was found.
+/// The same on one line.
 pub(super) fn why(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> String {
-    let because = because(attempt, reason, doubt);
-    let found = doubt.map(|doubt| format!(" ({})", redact::one_line(&doubt.finding.message))).unwrap_or_default();
-    redact::printable(&format!("{because}{found}"))
+    redact::one_line(because(attempt, reason, doubt))
+}
+
+/// What was found in the arguments, on one line.
+pub(super) fn found(doubt: Option<&Violation>) -> Option<String> {
+    doubt.map(|doubt| redact::one_line(&doubt.finding.message))
 }
 
 /// The host for which a yes would count.
