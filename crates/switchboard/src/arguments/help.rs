@@ -1,6 +1,5 @@
 //! The text below the options of a command: written in lines for the source, shown in lines for the terminal.
 
-use clap::builder::StyledStr;
 use clap::{Command, CommandFactory as _, FromArgMatches as _};
 
 use super::Arguments;
@@ -20,13 +19,12 @@ impl Arguments {
 
 /// The command with whole paragraphs, which are broken anew where the terminal ends.
 fn rejoined(command: Command) -> Command {
-    let after = command.get_after_help().map(|help| StyledStr::from(paragraphs(&help.to_string())));
+    let after = command.get_after_help().map(|help| paragraphs(&help.to_string()));
     let command = match after {
         Some(after) => command.after_help(after),
         None => command,
     };
-    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
-    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, rejoined))
+    command.mut_subcommands(rejoined)
 }
 
 /// Joins lines that were broken because they were full. Examples and lists, which are indented or short, stay.
