@@ -156,7 +156,7 @@ fn run(options: &Options) -> Result<bool, Error> {
     for _ in 0..options.reps {
         let mut call = at_home(&kernel, home);
         let began = Instant::now();
-        let output = call.args(["call", "s7__echo", "text=hello"]).output()?;
+        let output = call.args(["call", "s7__echo", "message=hello"]).output()?;
         calls.push(began.elapsed());
         if !output.status.success() {
             return Err(format!("call failed: {}", String::from_utf8_lossy(&output.stderr)).into());
