@@ -54,8 +54,8 @@ pub use expand::Environment;
 pub use file::{WriteError, read_checked, write_replacing};
 pub use flow::{Breaker, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
-    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
-    read_user_file, relative_paths,
+    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, claude_settings, plan,
+    read_client_file, read_user_file, relative_paths, switch_denied_off,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{Memory, MemorySharing};

@@ -514,14 +514,28 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
     }
 }
 
-/// A hash over everything that makes a server what it is, so that a change of anything starts it anew.
+/// A hash over everything that a server is started with, so that a change of anything of it starts it anew.
 struct Fingerprint(Sha256);
+
+/// A server without what is said of its use, which counts at once and starts nothing anew ([`policy`]).
+fn as_started(server: &Server) -> Server {
+    let mut started = server.clone();
+    let entry = &mut started.entry;
+    entry.tools.clear();
+    entry.prompts.clear();
+    entry.only_tools = None;
+    entry.alias = None;
+    entry.description = None;
+    entry.pins = None;
+    entry.default_policy = None;
+    started
+}
 
 impl Fingerprint {
     fn new(server: &Server) -> Self {
         let mut print = Self(Sha256::new());
         // Covers the declaration; what follows covers the values of the variables in it.
-        print.word(&config::fingerprint(server));
+        print.word(&config::fingerprint(&as_started(server)));
         print
     }
 
@@ -631,6 +645,19 @@ mod tests {
             print(&format!("{base}mgp = {{ restart_policy = 'never' }}\n"), "1"),
         ] {
             assert_ne!(first, other);
+        }
+        // What is said of its use counts without a new start.
+        for said in [
+            "alias = 'b'",
+            "only_tools = ['t']",
+            "pins = 'ask'",
+            "description = 'x'",
+            "default_policy = 'opt-in'",
+            "[servers.tools.t]\nenabled = false",
+            "[servers.tools.t]\nname = 'u'\nrisk = 'dangerous'",
+            "[servers.prompts.p]\nconfirm = true",
+        ] {
+            assert_eq!(first, print(&format!("{base}{said}\n"), "1"), "{said}");
         }
     }
 

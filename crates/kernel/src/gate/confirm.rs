@@ -152,6 +152,8 @@ impl Kernel {
             arguments,
             id: switchboard_peer::random_token(),
             secret: switchboard_peer::random_token(),
+            why: question::why(attempt, reason, doubt),
+            found: question::found(doubt),
             message,
         };
         if let Some(confirmed) = self.come_back(&question).await? {
@@ -253,7 +255,7 @@ impl Kernel {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.gate().options().approval_wait;
         let mut way = AskingMeans::of(context);
-        let notice = notice::Notice::of(question.attempt, &question.id);
+        let notice = notice::Notice::of(question);
         notice.begin();
         let mut tick = notice::tick();
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
@@ -318,7 +320,10 @@ impl Kernel {
             Waited::Refused(refusal) => return Ok(Confirmed::Answer(refusal)),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
-                let text = format!("`{}` needs a person's approval, and nobody answered in time", attempt.exposed);
+                let text = format!(
+                    "`{}` needs a person's approval, and nobody answered in time; it was asked because {}",
+                    attempt.exposed, question.why
+                );
                 let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
                 let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
                 let event = audit::with(refused(event, &fault), "approval", question.id.clone());
