@@ -12,6 +12,8 @@ pub mod mcp;
 pub mod mgp;
 pub mod proposals;
 mod revision;
+mod secret;
 
 pub use fault::Fault;
 pub use revision::{Era, Revision};
+pub use secret::{Secret, SentSecret};
