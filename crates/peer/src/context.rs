@@ -9,9 +9,9 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderMap;
 use parking_lot::RwLock;
 use switchboard_protocol::mcp::meta;
-use switchboard_protocol::{Era, Revision};
+use switchboard_protocol::{Era, Revision, bridge};
 use switchboard_transport::http_server::Principal;
-use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Request};
+use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Refusal, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::Remote;
@@ -94,6 +94,14 @@ impl Caller {
         Some(Self { revision, info: meta.get(meta::CLIENT_INFO), capabilities })
     }
 
+    /// The parameters of a modern request that is made for this client, and from which level on it wants log messages.
+    ///
+    /// # Errors
+    /// A member stands twice.
+    pub fn modern_params(&self, params: Option<&Raw>, level: Option<&str>) -> Result<Raw, Refusal> {
+        bridge::modern_params(params, self.info.as_ref(), &self.capabilities, level)
+    }
+
     /// The era the client speaks.
     #[must_use]
     pub const fn era(&self) -> Era {
@@ -121,6 +129,9 @@ pub struct Context {
     pub cancel: CancellationToken,
     /// The HTTP headers, where there were any (`Mcp-Param-*` are checked by who knows the tool).
     pub headers: Option<Arc<HeaderMap>>,
+    /// For a question that names no call: whose calls ([`crate::Call::owner`]) were open on the connection when it arrived,
+    /// where the connection knows. Whoever is answered meanwhile may be the one it was about.
+    pub open_owners: Option<Arc<[u64]>>,
 }
 
 impl fmt::Debug for Context {
