@@ -18,7 +18,7 @@ use switchboard_identity::{Oidc, ResourceMetadata, TokenAuthenticator, TokenCach
 use switchboard_kernel::Kernel;
 use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_store::Store;
-use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Service};
+use switchboard_transport::http_server::{AccessRules, AllowList, Limits, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
@@ -260,8 +260,8 @@ pub(crate) fn access(
     settings: &Settings,
     address: SocketAddr,
     door: Option<Arc<TokenAuthenticator>>,
-) -> Result<Access, Failure> {
-    let mut access = Access::loopback(address);
+) -> Result<AccessRules, Failure> {
+    let mut access = AccessRules::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {
         access.hosts = more(access.hosts, host)?;
@@ -349,7 +349,7 @@ mod tests {
         };
         let address = SocketAddr::from(([127, 0, 0, 1], 7420));
         let access = access(&settings, address, None).unwrap();
-        assert_ne!(access.hosts, Access::loopback(address).hosts);
-        assert_ne!(access.origins, Access::loopback(address).origins);
+        assert_ne!(access.hosts, AccessRules::loopback(address).hosts);
+        assert_ne!(access.origins, AccessRules::loopback(address).origins);
     }
 }

@@ -24,10 +24,9 @@ use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::{
     Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
-    canonical,
 };
 use switchboard_validators::arguments::Violation;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Raw, canonical};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
@@ -485,7 +484,7 @@ fn midway(question: &Question<'_>, state: &str) -> Digest {
 }
 
 fn midway_of(principal: &str, server: &str, tool: &str, agreed: Digest, state: &str) -> Digest {
-    Digest::of(canonical(&json!([principal, server, tool, agreed.to_string(), state])).as_bytes())
+    Digest::of(canonical::of_value(&json!([principal, server, tool, agreed.to_string(), state])).as_bytes())
 }
 
 /// What an answer is bound to beside principal, server and tool: these arguments, and the definition that was in force
@@ -494,7 +493,7 @@ fn agreed_to(arguments: Digest, definition: Option<Digest>) -> Digest {
     match definition {
         Some(definition) => {
             let both = json!([arguments.to_string(), definition.to_string()]);
-            Digest::of(canonical(&both).as_bytes())
+            Digest::of(canonical::of_value(&both).as_bytes())
         }
         None => arguments,
     }

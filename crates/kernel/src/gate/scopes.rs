@@ -16,7 +16,7 @@ use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::{
-    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, Secret, SessionToken,
+    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, SessionToken,
 };
 use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
@@ -319,7 +319,7 @@ impl Kernel {
         let now = self.gate().granted.time();
         let life = SignedDuration::try_from(life).unwrap_or(SignedDuration::from_hours(1));
         let ends = now.checked_add(life).unwrap_or(now).to_string();
-        let mut session = SessionToken::new(Secret::from(token), granted.clone(), ends);
+        let mut session = SessionToken::new(token, granted.clone(), ends);
         session.inactivity_timeout_seconds = Some(idle.as_secs().max(1));
         let mut answer = ScopeNegotiationResult::new(granted, session);
         let refused = |scope: String| {

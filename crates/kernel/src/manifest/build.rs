@@ -115,7 +115,7 @@ pub(super) fn tool(known: Known<'_>, names: &mut ManifestNames) -> Built {
     let latency_basis = classed.map(|classed| {
         let mut basis = LatencyBasis::new(if classed.measured { "measured" } else { "declared" });
         basis.declared = said.latency;
-        basis.calls = measured.map(|measured| measured.calls.into());
+        basis.calls = measured.map(|measured| measured.calls);
         basis.p50_ms = measured.map(|measured| measured.p50_ms);
         basis.p95_ms = measured.map(|measured| measured.p95_ms);
         basis

@@ -1,5 +1,8 @@
 //! The `inputSchema` of a tool: one that the kernel can list and a client can use without being led astray.
 //!
+//! This judges a schema and holds no value against it: that is `switchboard_policy::schema`, which reads leniently what
+//! this refuses.
+//!
 //! Keywords that JSON Schema defines have their types; references stay inside the schema and come to an end; size,
 //! depth and the work to validate are bounded. Unknown keywords pass.
 

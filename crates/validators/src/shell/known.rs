@@ -30,7 +30,7 @@ use super::variables;
 use crate::Finding;
 
 pub(super) use line::Effect;
-pub use line::Fault;
+pub use line::UnreadableLine;
 use line::{Flag, Line};
 pub use table::Understood;
 

@@ -1,18 +1,88 @@
-//! Canonical JSON after RFC 8785: one spelling per value, so that a hash means the value.
+//! Canonical JSON: one text per value, so that a hash means the value and not how somebody wrote it.
 //!
-//! Keys are ordered by their UTF-16 code units, strings escaped as little as possible, floats written as ECMAScript
-//! does. One deliberate difference: an integer beyond 2^53 keeps its digits, because the audit log must not round.
+//! There are two policies for numbers, each a function, because texts of both are hashed in stores:
+//!
+//! - [`of_value`] follows RFC 8785: numbers as ECMAScript writes them, so `1.0` and `1` are one, keys in the order of their
+//!   UTF-16 code units. One deliberate difference: an integer of 64 bits keeps its digits beyond 2^53, because the audit log
+//!   must not round. What is longer than that was rounded when the [`Value`] was read.
+//! - [`exact`] keeps numbers as they were written: what a reader of floats would take for one number stays two, so that
+//!   nobody agrees to one and executes the other. Keys are in the order of their code points. A member that stands twice has
+//!   no one meaning, so such a value has no text.
+//!
+//! Both write strings with the escapes of RFC 8785, 3.2.2.2, and nothing between the parts. Neither text may ever change:
+//! chains of audit records, pins, approvals and permissions on disk are hashes of them.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
-/// The canonical text of a value.
-pub fn canonical(value: &Value) -> String {
+use crate::{Kind, Object, Raw, Refusal};
+
+/// The canonical text of a value after RFC 8785.
+#[must_use]
+pub fn of_value(value: &Value) -> String {
     let mut text = String::with_capacity(256);
     write_value(value, &mut text);
     text
+}
+
+/// The canonical text of a value whose numbers keep their digits.
+///
+/// # Errors
+/// A member stands twice somewhere.
+pub fn exact(raw: &Raw) -> Result<String, Refusal> {
+    let mut text = String::with_capacity(raw.as_bytes().len());
+    write_exact(raw, &mut text)?;
+    Ok(text)
+}
+
+fn write_exact(raw: &Raw, text: &mut String) -> Result<(), Refusal> {
+    match raw.kind() {
+        Kind::Object => {
+            let object = Object::open(raw)?;
+            let mut members: Vec<_> = object.iter().collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            write_list('{', '}', members, text, |(key, value), text| {
+                write_string(&key, text);
+                text.push(':');
+                write_exact(&value, text)
+            })
+        }
+        Kind::Array => {
+            write_list('[', ']', raw.elements().unwrap_or_default(), text, |value, text| write_exact(&value, text))
+        }
+        Kind::String => {
+            match raw.as_text() {
+                Some(string) => write_string(&string, text),
+                None => text.push_str(raw.as_str()),
+            }
+            Ok(())
+        }
+        Kind::Number | Kind::Bool | Kind::Null => {
+            text.push_str(raw.as_str());
+            Ok(())
+        }
+    }
+}
+
+/// Writes parts with commas between them.
+fn write_list<T>(
+    begin: char,
+    end: char,
+    parts: impl IntoIterator<Item = T>,
+    text: &mut String,
+    mut write: impl FnMut(T, &mut String) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    text.push(begin);
+    for (index, part) in parts.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        write(part, text)?;
+    }
+    text.push(end);
+    Ok(())
 }
 
 fn write_value(value: &Value, text: &mut String) {
@@ -42,8 +112,9 @@ fn write_object(map: &Map<String, Value>, text: &mut String) {
     write_members(members, text);
 }
 
-/// Which of two keys comes first.
-pub(crate) fn order(one: &str, other: &str) -> Ordering {
+/// Which of two keys comes first by RFC 8785: that whose UTF-16 code units are less.
+#[must_use]
+pub fn order(one: &str, other: &str) -> Ordering {
     // Bytes and UTF-16 order alike what differs first in a letter below U+E000, which is nearly every key there is.
     const FIRST_OTHER: u8 = 0xee;
     match one.bytes().zip(other.bytes()).find(|(one, other)| one != other) {
@@ -53,8 +124,8 @@ pub(crate) fn order(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Writes members that are in order.
-pub(crate) fn write_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>, text: &mut String) {
+/// Writes members that are in order, as [`of_value`] does.
+pub fn write_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>, text: &mut String) {
     text.push('{');
     for (index, (key, value)) in members.into_iter().enumerate() {
         if index > 0 {
@@ -68,7 +139,7 @@ pub(crate) fn write_members<'a>(members: impl IntoIterator<Item = (&'a str, &'a 
 }
 
 /// Writes a string with the escapes of RFC 8785, 3.2.2.2.
-pub(crate) fn write_string(string: &str, text: &mut String) {
+pub fn write_string(string: &str, text: &mut String) {
     text.push('"');
     // Nearly every string there is.
     if is_plain(string.as_bytes()) {
@@ -129,7 +200,7 @@ fn write_number(number: &Number, text: &mut String) {
 }
 
 /// As [`write_integer`], with a sign where there is one.
-pub(crate) fn write_signed(integer: i64, text: &mut String) {
+pub fn write_signed(integer: i64, text: &mut String) {
     if integer < 0 {
         text.push('-');
     }
@@ -137,7 +208,7 @@ pub(crate) fn write_signed(integer: i64, text: &mut String) {
 }
 
 /// Writes an integer, without the machinery of formatting.
-pub(crate) fn write_integer(mut integer: u64, text: &mut String) {
+pub fn write_integer(mut integer: u64, text: &mut String) {
     const MAX_DIGITS: usize = 20;
     let mut digits = [0; MAX_DIGITS];
     let mut first = MAX_DIGITS;
@@ -154,7 +225,8 @@ pub(crate) fn write_integer(mut integer: u64, text: &mut String) {
 }
 
 /// The last digit of a number.
-pub(crate) const fn digit(number: u64) -> u8 {
+#[must_use]
+pub const fn digit(number: u64) -> u8 {
     b'0' + (number % 10) as u8
 }
 

@@ -4,6 +4,60 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::Limits;
+
+fn raw(json: &str) -> Raw {
+    Raw::parse(json.to_owned(), &Limits::default()).unwrap()
+}
+
+/// Texts as they were hashed when this had two places: they stand in stores, and may not change.
+#[test]
+fn what_was_hashed_stays_as_it_was() {
+    let text = "{ \"b\" : [1.50, -0, 1e2, 9007199254740993, {}], \"\u{ff5e}\":null, \"\u{10000}\":true, \"a\":\"\\u0061\\/\\u001f\\n\\u007f\" }";
+    assert_eq!(
+        exact(&raw(text)).unwrap(),
+        "{\"a\":\"a/\\u001f\\n\u{7f}\",\"b\":[1.50,-0,1e2,9007199254740993,{}],\"\u{ff5e}\":null,\"\u{10000}\":true}"
+    );
+    assert_eq!(
+        of_value(&raw(text).view().unwrap()),
+        "{\"a\":\"a/\\u001f\\n\u{7f}\",\"b\":[1.5,0,100,9007199254740993,{}],\"\u{10000}\":true,\"\u{ff5e}\":null}"
+    );
+}
+
+#[test]
+fn spelling_does_not_count_and_digits_do() {
+    for (one, other) in [
+        // All of these are one value to a reader of floats, or none at all.
+        ("[12345678901234567890123]", "[12345678901234567890124]"),
+        ("[9007199254740993.0]", "[9007199254740992.0]"),
+        ("[1e999]", "[2e999]"),
+        ("{}", r#"{"amount":1e999}"#),
+        (r#"{"a":1}"#, r#"{"a":"1"}"#),
+        (r#"{"a":[]}"#, r#"{"a":{}}"#),
+    ] {
+        assert_ne!(exact(&raw(one)).unwrap(), exact(&raw(other)).unwrap(), "{one} and {other}");
+    }
+}
+
+#[test]
+fn what_stands_twice_has_no_exact_text() {
+    assert!(exact(&raw(r#"{"a":{"b":1,"b":2}}"#)).is_err());
+    assert!(exact(&raw(r#"[{"a":1,"\u0061":1}]"#)).is_err());
+}
+
+/// The object of RFC 8785, 3.2.3, and the numbers and strings of 3.2.2.
+#[test]
+fn the_example_of_the_standard() {
+    let text = r#"{
+        "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+        "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+        "literals": [null, true, false]
+    }"#;
+    assert_eq!(
+        of_value(&raw(text).view().unwrap()),
+        "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\"string\":\"\u{20ac}$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+    );
+}
 
 #[test]
 fn floats_are_written_as_ecmascript_does() {
@@ -40,12 +94,12 @@ fn keys_are_ordered_by_utf16_and_strings_escaped_little() {
         "\u{80}": "control", "\u{f6}": "o",
     });
     assert_eq!(
-        canonical(&value),
+        of_value(&value),
         "{\"\\r\":\"return\",\"1\":\"one\",\"\u{80}\":\"control\",\"\u{f6}\":\"o\",\"\u{20ac}\":\"Euro\",\
          \"\u{1f600}\":\"smile\",\"\u{fb33}\":\"dagesh\"}"
     );
     assert_eq!(
-        canonical(&json!("\u{20ac}$\u{f}\nA'B\"\\\\\"/\u{7f}\t\u{8}\u{c}")),
+        of_value(&json!("\u{20ac}$\u{f}\nA'B\"\\\\\"/\u{7f}\t\u{8}\u{c}")),
         "\"\u{20ac}$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\u{7f}\\t\\b\\f\""
     );
 }
@@ -53,7 +107,7 @@ fn keys_are_ordered_by_utf16_and_strings_escaped_little() {
 #[test]
 fn large_integers_keep_their_digits() {
     assert_eq!(
-        canonical(&json!([u64::MAX, i64::MIN, 9_007_199_254_740_993_u64])),
+        of_value(&json!([u64::MAX, i64::MIN, 9_007_199_254_740_993_u64])),
         "[18446744073709551615,-9223372036854775808,9007199254740993]"
     );
 }
@@ -98,21 +152,21 @@ proptest! {
     /// Reading the canonical text and writing it again changes nothing, so that a stored record can be checked.
     #[test]
     fn is_a_fixed_point(value in any_json()) {
-        let once = canonical(&value);
+        let once = of_value(&value);
         let read: Value = serde_json::from_str(&once).unwrap();
-        prop_assert_eq!(canonical(&read), once);
+        prop_assert_eq!(of_value(&read), once);
     }
 
     /// The same text as that of another writer: serde_json escapes the same characters the same way.
     #[test]
     fn strings_are_escaped_like_those_of_others(string in any::<String>()) {
-        prop_assert_eq!(canonical(&Value::from(string.as_str())), serde_json::to_string(&string).unwrap());
+        prop_assert_eq!(of_value(&Value::from(string.as_str())), serde_json::to_string(&string).unwrap());
     }
 
     #[test]
     fn integers_are_written_like_those_of_others(one in any::<i64>(), other in any::<u64>(), shift in 0..64_u32) {
         let (one, other) = (one >> shift, other >> shift);
-        prop_assert_eq!(canonical(&json!([one, other])), format!("[{one},{other}]"));
+        prop_assert_eq!(of_value(&json!([one, other])), format!("[{one},{other}]"));
     }
 
     /// Whatever two keys differ in.
@@ -129,6 +183,19 @@ proptest! {
     fn does_not_see_member_order(members in prop::collection::btree_map(any::<String>(), any_json(), 0..8)) {
         let forward: Map<String, Value> = members.clone().into_iter().collect();
         let backward: Map<String, Value> = members.into_iter().rev().collect();
-        prop_assert_eq!(canonical(&Value::Object(forward)), canonical(&Value::Object(backward)));
+        prop_assert_eq!(of_value(&Value::Object(forward)), of_value(&Value::Object(backward)));
+    }
+
+    /// Whoever writes the same value in another order and spelling of its strings has the same text, and reading the text
+    /// gives the same text again.
+    #[test]
+    fn the_exact_text_does_not_see_order_or_blanks(members in prop::collection::btree_map(any::<String>(), any_json(), 0..6)) {
+        let forward: Map<String, Value> = members.clone().into_iter().collect();
+        let backward: Map<String, Value> = members.into_iter().rev().collect();
+        let plain = serde_json::to_string(&Value::Object(forward)).unwrap();
+        let pretty = serde_json::to_string_pretty(&Value::Object(backward)).unwrap();
+        let text = exact(&raw(&plain)).unwrap();
+        prop_assert_eq!(&exact(&raw(&pretty)).unwrap(), &text);
+        prop_assert_eq!(exact(&raw(&text)).unwrap(), text);
     }
 }
