@@ -231,7 +231,8 @@ fn is_new(target: &str, sources: &[&str]) -> bool {
         || target.starts_with("/dev/")
         || target.ends_with('~')
         || in_copies
-        || words(file).iter().any(is_copy)
+        || words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).iter().any(is_copy)
+        || STAND_INS.contains(&ending(file))
         || sources.iter().any(stands_in)
 }
 
@@ -265,7 +266,8 @@ fn unpacks_over(name: &str, words: &[Word]) -> bool {
     };
     let over = |folder: &str| {
         let bare = folder.trim_start_matches("./").trim_end_matches('/');
-        matches!(bare, "" | ".") || WRITTEN.contains(&bare.split('/').next().unwrap_or_default()) && bare != "data"
+        matches!(bare, "" | ".")
+            || WRITTEN.contains(&bare.split('/').next().unwrap_or_default()) && !bare.starts_with("data")
     };
     // Without the folder that it has around it.
     let bare = || words.iter().any(|word| word.text.starts_with("--strip-components") || word.text == "-j");
@@ -351,7 +353,7 @@ mod tests {
             "cp -f a.py src/b.py",
             "mv src old",
             "mv other.py src/main.py",
-            "cp new_rows.csv data/users.csv",
+            "cp rows.csv data/users.csv",
             "tar xf x.tar --strip-components=1",
             "tar xzf x.tgz -C src",
             "unzip x.zip -d .",
