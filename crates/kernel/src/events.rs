@@ -194,7 +194,7 @@ impl Kernel {
             }
             Audience::Server(id) | Audience::Some { server: id, .. } => self.server(id).is_some_and(|server| {
                 let tables = self.gate().granted.latest();
-                self.knows_of(&tables, session, &server) && self.scopes_know_of(session, presented, &server)
+                self.knows_within(&tables, session, presented, &server)
             }),
         }
     }

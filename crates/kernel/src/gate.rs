@@ -30,7 +30,7 @@ mod replay;
 pub(crate) mod request;
 mod resolve;
 pub(crate) mod results;
-mod rights;
+pub(crate) mod rights;
 mod schema;
 pub(crate) mod scopes;
 mod tables;

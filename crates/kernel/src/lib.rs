@@ -47,8 +47,8 @@ pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use operator_actions::OperatorActions;
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
 pub use registry::{
-    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
-    Source,
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
+    ServerOffers, Source,
 };
 pub use server::Phase;
 pub use server::health::Health;

@@ -19,6 +19,8 @@ use switchboard_wire::{Notification, Object, Raw};
 use crate::directory::ListKind;
 use crate::forward::malformed;
 use crate::gate::audit::{self, event, result};
+use crate::gate::rights::{decides_for_others, sees_all};
+use crate::gate::scopes::Presented;
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
 use crate::server::Server;
@@ -155,7 +157,7 @@ impl Kernel {
         let known = [method::HEALTH_PING, method::HEALTH_STATUS, method::LIFECYCLE_SHUTDOWN];
         let method = known.into_iter().find(|known| method::tool_of(known).as_deref() == Some(name))?;
         let for_admins = method == method::LIFECYCLE_SHUTDOWN;
-        if !agreed_on_lifecycle(&context.caller.capabilities) || for_admins && !context.session.identity.admin {
+        if !agreed_on_lifecycle(&context.caller.capabilities) || for_admins && !decides_for_others(context) {
             return None;
         }
         let nothing = Raw::empty_object();
@@ -187,7 +189,7 @@ impl Kernel {
                 false,
             ),
         ];
-        if context.session.identity.admin {
+        if decides_for_others(context) {
             tools.push(tool(
                 method::LIFECYCLE_SHUTDOWN,
                 "Ends a server after the calls that run.",
@@ -208,8 +210,7 @@ impl Kernel {
         let object = Object::open(params).map_err(malformed)?;
         let Some(id) = object.text("server_id") else { return Ok(None) };
         let tables = self.tables().await?;
-        let known =
-            |server: &Arc<Server>| context.session.identity.admin || self.knows_of(&tables, &context.session, server);
+        let known = |server: &Arc<Server>| self.sees(&tables, context, server);
         self.server(&id).filter(known).map(Some).ok_or_else(|| unknown_server(&id))
     }
 
@@ -274,10 +275,10 @@ impl Kernel {
     /// How the kernel is, seen by this caller.
     async fn own_status(&self, context: &Context) -> Value {
         let tables = self.tables().await.ok();
-        let admin = context.session.identity.admin;
         let view = self.view();
+        let sees_all = sees_all(&context.session, &Presented::of(context, None));
         let known = |server: &&Arc<Server>| {
-            admin || tables.as_deref().is_some_and(|tables| self.knows_of(tables, &context.session, server))
+            sees_all || tables.as_deref().is_some_and(|tables| self.sees(tables, context, server))
         };
         let (mut total, mut available, mut pending) = (0, 0, 0);
         let mut checks = Map::new();
@@ -344,7 +345,7 @@ impl Kernel {
     }
 
     fn to_be_ordered(&self, context: &Context, params: &Object) -> Result<Arc<Server>, Fault> {
-        if !context.session.identity.admin {
+        if !decides_for_others(context) {
             return Err(Fault::new(FaultKind::PermissionDenied, "you may not start or end servers")
                 .suggest("only an operator may; `switchboard servers stop` does it from the command line"));
         }
@@ -387,7 +388,7 @@ impl Kernel {
     }
 
     fn list_servers(&self, context: &Context) -> Result<Value, Fault> {
-        if !context.session.identity.admin {
+        if !decides_for_others(context) {
             return Err(Fault::new(FaultKind::PermissionDenied, "you may not see all servers"));
         }
         Ok(

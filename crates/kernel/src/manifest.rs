@@ -110,8 +110,7 @@ impl Kernel {
         let Some(id) = id else { return Ok(None) };
         let tables = self.tables().await?;
         let found = view.servers.iter().find(|server| &**server.id() == id);
-        let known =
-            |server: &&Arc<Server>| context.session.identity.admin || self.knows_of(&tables, &context.session, server);
+        let known = |server: &&Arc<Server>| self.sees(&tables, context, server);
         match found.filter(known) {
             Some(server) => Ok(Some(server.clone())),
             None if id == initialize::NAME => Ok(None),

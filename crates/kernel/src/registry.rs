@@ -23,16 +23,17 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use switchboard_peer::{BoxFuture, Session};
+use switchboard_peer::{BoxFuture, Context};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_validators::code::{Language, Level};
 
+use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 use crate::names;
 use crate::spec::ServerSpec;
 
 pub(crate) use create::Written;
-pub use listing::OfferedServer;
+pub use listing::{Asker, OfferedServer};
 pub use recommend::Offer;
 pub(crate) use tools::is_method;
 
@@ -282,10 +283,12 @@ impl Registry {
 }
 
 /// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
-/// or tools is not good for new ones.
-fn may(session: &Session, principals: &[String]) -> bool {
+/// or tools is not good for new ones, and a session token neither.
+fn may(context: &Context, principals: &[String]) -> bool {
+    let session = &context.session;
     let named = || principals.iter().any(|principal| **principal == *session.principal);
-    !session.identity.is_limited() && (session.identity.admin || named())
+    let is_whole = !session.identity.is_limited() && Presented::of(context, None).is_empty();
+    is_whole && (session.identity.admin || named())
 }
 
 impl Kernel {

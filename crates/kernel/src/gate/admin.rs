@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::access::{Access, Source as DecidedBy};
 use switchboard_policy::permission::Scope;
 use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -21,6 +22,7 @@ use switchboard_protocol::proposals;
 use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
+use super::rights::decides_for_others;
 use super::scopes::{Presented, Wanted};
 use super::{Attempt, audit};
 use crate::directory::Route;
@@ -168,12 +170,12 @@ impl Kernel {
 
     async fn query_access(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
         let session = &context.session;
-        if params.agent_id != *session.principal && !session.identity.admin {
+        if params.agent_id != *session.principal && !decides_for_others(context) {
             return Err(not_admin("ask about others"));
         }
         let tables = self.tables().await?;
+        let presented = Presented::of(context, None);
         let Some(tool) = &params.tool_name else {
-            let presented = Presented::of(context, None);
             // A token or a profile that is good for less knows nothing of the rest.
             let is_known = |entry: &&switchboard_store::AccessEntry| {
                 self.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
@@ -196,15 +198,21 @@ impl Kernel {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
         };
-        let server = self.server(&params.server_id);
+        let is_told = self.is_covered(session, &presented, Some(&params.server_id), Some(tool));
+        let server = self.server(&params.server_id).filter(|_| is_told);
         // Who may not use a server does not learn whether it is there.
         let default = match &server {
             Some(server) => self.default_for(&params.agent_id, server),
-            None if session.identity.admin => return Err(unknown_server(&params.server_id)),
+            None if decides_for_others(context) => return Err(unknown_server(&params.server_id)),
             None => DefaultPolicy::OptIn,
         };
         let now = self.gate().granted.time();
-        let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
+        let access = if is_told {
+            tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now)
+        } else {
+            // As if nothing had been said of it.
+            Access { allow: false, source: DecidedBy::DefaultPolicy, rule: None }
+        };
         let permission = if access.allow { Permission::Allow } else { Permission::Deny };
         if form == Form::Tool {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
@@ -378,7 +386,7 @@ impl Kernel {
 
     /// The desk of somebody who may decide for others.
     fn operator_actions(&self, context: &Context, what: &str) -> Result<OperatorActions, Fault> {
-        if !context.session.identity.admin {
+        if !decides_for_others(context) {
             return Err(not_admin(what));
         }
         let store = self.gate().store().cloned();

@@ -10,6 +10,7 @@ use switchboard_protocol::mgp::method;
 use switchboard_wire::Raw;
 
 use super::admin::not_admin;
+use super::rights::decides_for_others;
 use crate::kernel::Kernel;
 use crate::registry::approval::{Agreed, ApprovalRequest, how_to_go_on};
 
@@ -27,7 +28,7 @@ impl Kernel {
         if asked == method::ACCESS_QUERY {
             return Ok(());
         }
-        if !context.session.identity.admin {
+        if !decides_for_others(context) {
             return Err(not_admin("change what others may use"));
         }
         let tool = method::tool_of(asked).unwrap_or_default();

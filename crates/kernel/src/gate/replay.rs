@@ -11,6 +11,7 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_store::AuditFilter;
 use switchboard_wire::Raw;
 
+use super::rights::decides_for_others;
 use crate::kernel::{Kernel, readable};
 
 /// Events in one answer, and where nobody says how many.
@@ -34,7 +35,7 @@ impl Kernel {
     /// The caller may not, the parameters cannot be read, or the log cannot.
     pub(super) async fn replay_audit(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
-        if !context.session.identity.admin {
+        if !decides_for_others(context) {
             return Err(Fault::new(FaultKind::PermissionDenied, "you may not read the audit log")
                 .suggest("only an operator may; `switchboard audit` shows it on the command line"));
         }
@@ -81,7 +82,7 @@ impl Kernel {
 
     /// Whether a client has that tool.
     pub(super) fn shows_audit(&self, context: &Context) -> bool {
-        context.session.identity.admin
+        decides_for_others(context)
             && crate::initialize::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::Audit))
     }

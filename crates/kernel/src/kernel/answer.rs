@@ -143,14 +143,17 @@ impl Kernel {
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
             _ => {
-                self.meter_own(context, &request.method)?;
-                match self.flow_method(context, &request).await {
-                    Some(answer) => answer,
-                    None => match self.own_method(context, &request).await {
+                let method = request.method.clone();
+                let answering = async {
+                    match self.flow_method(context, &request).await {
                         Some(answer) => answer,
-                        None => self.unknown_method(context, request).await,
-                    },
-                }
+                        None => match self.own_method(context, &request).await {
+                            Some(answer) => answer,
+                            None => self.unknown_method(context, request).await,
+                        },
+                    }
+                };
+                Box::pin(self.metered_own(context, &method, answering)).await
             }
         }
     }
@@ -190,8 +193,7 @@ impl Kernel {
             return Ok(list);
         }
         let tables = self.tables().await?;
-        let known: Vec<_> =
-            failed.into_iter().filter(|server| self.knows_of(&tables, &context.session, server)).collect();
+        let known: Vec<_> = failed.into_iter().filter(|server| self.is_known_to(&tables, context, server)).collect();
         if let ([server], 1) = (known.as_slice(), view.servers.len())
             && server.count(kind) == 0
         {
@@ -304,7 +306,7 @@ impl Kernel {
 
     /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
     pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
-        context.session.identity.admin
+        gate::rights::decides_for_others(context)
             && initialize::agreed_with(&context.caller.capabilities)
                 .is_some_and(|agreement| agreement.has(Extension::AccessControl))
     }

@@ -229,16 +229,27 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Result<Reply, Fault> {
-        self.meter_own(context, name)?;
+        let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
+        let (context, request) = (&context, &request);
+        let answering = self.answer_own_tool(context, name, request, arguments);
+        Box::pin(self.metered_own(context, name, answering)).await
+    }
+
+    async fn answer_own_tool(
+        &self,
+        context: &Context,
+        name: &str,
+        request: &Request,
+        arguments: Option<Raw>,
+    ) -> Result<Reply, Fault> {
         if names::is_reserved(name)
             && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
         {
             return answer;
         }
         let flow = async {
-            let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
             let arguments = gate::with_delegation_beside(arguments, request.params.as_ref());
-            self.flow_tool(&context, &request.id, name, arguments).await
+            self.flow_tool(context, &request.id, name, arguments).await
         };
         if let Some(answer) = Box::pin(flow).await {
             return answer;
@@ -276,7 +287,9 @@ impl Kernel {
 
     /// Makes a call under another name than its client gave it.
     async fn call_as(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
-        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        // The client sent the headers of the call around it, and cannot know what this one would have needed. Its session
+        // tokens hold all the same.
+        let request = gate::scopes::lowered(context, request)?;
         let context = Context { headers: None, ..context.clone() };
         self.call_tool(&context, request, fall_back).await
     }

@@ -12,14 +12,16 @@ use parking_lot::RwLock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, Search, Tool};
-use switchboard_peer::{Context, Principal};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::proposals::RECOMMEND_SERVERS;
 use switchboard_wire::Raw;
 
+use super::listing::Asker;
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
 use crate::gate::audit;
+use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 
 /// Recommendations where nobody says how many, and at most.
@@ -142,8 +144,8 @@ impl Kernel {
     ///
     /// # Errors
     /// It cannot be known now what he may use.
-    pub async fn offered_for(&self, principal: &Principal, needed: &str) -> Result<Vec<Offer>, Fault> {
-        let servers = self.offered_to(principal).await?;
+    pub async fn offered_for(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+        let servers = self.offered_to(asker).await?;
         let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
         offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
         Ok(offers)
@@ -181,7 +183,7 @@ impl Kernel {
 
     /// Servers that are there.
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
-        let servers = self.offered(&context.session).await?;
+        let servers = self.offered(&context.session, &Presented::of(context, None)).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({

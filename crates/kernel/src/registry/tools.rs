@@ -60,7 +60,7 @@ impl Kernel {
         match known {
             Some(method::DISCOVERY_REGISTER) if self.options().servers.register.is_none() => None,
             // To a client that may not, it is as if it were for operators only.
-            Some(method::DISCOVERY_REGISTER) if self.registering(&context.session).is_none() => {
+            Some(method::DISCOVERY_REGISTER) if self.registering(context).is_none() => {
                 Some(Err(Fault::new(FaultKind::PermissionDenied, "you may not register servers here")))
             }
             Some(method) => Some(self.registry_request(context, method, arguments).await),
@@ -75,7 +75,7 @@ impl Kernel {
         if agreed_on_discovery(context) {
             tools.push(list_tool());
             tools.push(recommend_tool(RECOMMEND));
-            let (registers, creates) = (self.registering(&context.session), self.creating(&context.session));
+            let (registers, creates) = (self.registering(context), self.creating(context));
             tools.extend(registers.map(|_| register_tool()));
             tools.extend((registers.is_some() || creates.is_some()).then(deregister_tool));
         }
