@@ -41,6 +41,12 @@ pub(super) fn check(raw: &Raw) -> Verdict {
     Ok(())
 }
 
+/// Whether references inside of a schema come to an end. Where they lead to nothing is for others to judge.
+pub(super) fn comes_to_an_end(schema: &Value) -> Verdict {
+    let mut reader = Reader { root: schema, schemas: 0, work: HashMap::new() };
+    reader.follow(schema, &mut Vec::new()).map(|_| ())
+}
+
 fn refuse<T>(message: String) -> Result<T, Finding> {
     Err(Finding::new("schema", message))
 }

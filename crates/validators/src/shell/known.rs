@@ -17,6 +17,7 @@ mod outputs;
 mod packages;
 mod planted;
 mod published;
+mod replaced;
 mod revealing;
 mod script;
 mod secrets;
