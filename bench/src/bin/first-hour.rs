@@ -4,6 +4,8 @@
 //! the time of `switchboard call` as a person types it, and how many processes three clients have. `--check` makes a missed target
 //! an error. The kernel and `echo-upstream` are looked for beside this program.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command whose product is its printed figures")]
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
@@ -16,15 +18,15 @@ use serde_json::{Value, json};
 type Error = Box<dyn std::error::Error>;
 
 /// The time to the first list, with the kernel running.
-const LIST: Duration = Duration::from_secs(1);
+const LIST_TARGET: Duration = Duration::from_secs(1);
 /// A call from the command line, with the kernel running.
-const CALL: Duration = Duration::from_millis(60);
+const CALL_TARGET: Duration = Duration::from_millis(60);
 const SERVERS: usize = 12;
 const CLIENTS: usize = 3;
 /// How often it is looked whether what was started has ended.
 const POLL: Duration = Duration::from_millis(50);
 /// Nothing takes so long unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Parser)]
 #[command(about = "Times of clients and commands at twelve servers")]
@@ -61,7 +63,7 @@ impl Client {
         Ok(Self { child, input, output: BufReader::new(output) })
     }
 
-    fn ask(&mut self, id: u64, method: &str, params: Value) -> Result<Value, Error> {
+    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Result<Value, Error> {
         writeln!(self.input, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
         let mut line = String::new();
         loop {
@@ -79,9 +81,9 @@ impl Client {
     /// The number of tools in its first list.
     fn first_list(&mut self) -> Result<usize, Error> {
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
-        self.ask(1, "initialize", hello)?;
+        self.ask(1, "initialize", &hello)?;
         writeln!(self.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
-        let list = self.ask(2, "tools/list", json!({}))?;
+        let list = self.ask(2, "tools/list", &json!({}))?;
         list["result"]["tools"].as_array().map(Vec::len).ok_or_else(|| format!("no list: {list}").into())
     }
 }
@@ -165,7 +167,7 @@ fn run(options: &Options) -> Result<bool, Error> {
     drop(clients);
     // The kernel ends after its clients, and nothing of it is left behind.
     let began = Instant::now();
-    while servers_of(home) > 0 && began.elapsed() < PATIENCE {
+    while servers_of(home) > 0 && began.elapsed() < MAX_WAIT {
         thread::sleep(POLL);
     }
 
@@ -178,10 +180,10 @@ fn run(options: &Options) -> Result<bool, Error> {
     told(
         "another client, first list",
         format!("{} ms", list.as_millis()),
-        format!("{} ms", LIST.as_millis()),
-        list < LIST,
+        format!("{} ms", LIST_TARGET.as_millis()),
+        list < LIST_TARGET,
     );
-    told("call", format!("{} ms", call.as_millis()), format!("{} ms", CALL.as_millis()), call < CALL);
+    told("call", format!("{} ms", call.as_millis()), format!("{} ms", CALL_TARGET.as_millis()), call < CALL_TARGET);
     let clients = format!("processes of servers for {CLIENTS} clients");
     told(&clients, processes.to_string(), SERVERS.to_string(), processes == SERVERS);
     Ok(met || !options.check)
