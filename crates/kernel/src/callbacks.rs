@@ -26,14 +26,15 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension, method};
 use switchboard_store::{CallbackState, StoredCallback};
-use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Raw, Request};
+use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Object, Raw, Request};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::hearers::Concerns;
+use crate::forward::malformed;
 use crate::initialize;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, params_missing, text_of};
 use crate::server::Server;
 
 /// How often it is looked whether the operator has answered.
@@ -406,8 +407,36 @@ impl Kernel {
         });
     }
 
+    /// Answers `mgp/callback/respond`: a question of a server, or else one of the gate.
+    pub(crate) async fn respond_to_callback(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
+        let nothing = Raw::empty_object();
+        match self.answer_callback(context, given.unwrap_or(&nothing)).await {
+            Some(answer) => answer,
+            None => self.answer_gate(context, given).await,
+        }
+    }
+
+    /// Takes the answer to a question of the gate itself, at its desk.
+    async fn answer_gate(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
+        let given = given.ok_or_else(params_missing)?;
+        let params = Object::open(given).map_err(malformed)?;
+        let id = text_of(&params, "callback_id")?;
+        let answer = text_of(&params, "response")?;
+        if let Some(asked) = self.gate().desk.asked_about(&id)
+            && let Some(server) = self.server(&asked.server)
+        {
+            let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
+            self.admit_answer_for(context, &server, tool, given).await?;
+        }
+        if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
+            Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
+        } else {
+            Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))
+        }
+    }
+
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    pub(crate) async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;

@@ -28,8 +28,8 @@ use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
-pub use crate::manifest::times::Timings;
 use crate::names::{self, Naming};
+pub use crate::services::manifest::times::Timings;
 use crate::spec::ServerPolicy;
 pub use app::ToolApp;
 pub use curated::Curated;

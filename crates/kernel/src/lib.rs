@@ -8,34 +8,26 @@ mod bridge;
 mod callbacks;
 mod clients;
 pub mod directory;
-mod discovery;
-mod events;
-mod flow;
 mod forward;
 mod gate;
 mod initialize;
-mod intent;
 mod isolation;
 mod kernel;
-mod lifecycle;
 mod listen;
 mod lists;
-mod manifest;
 mod mentions;
 pub mod names;
-mod operator_actions;
 mod parked;
 mod profiles;
-mod registry;
 mod relay;
 mod repeat_offender;
 mod server;
+mod services;
 mod spec;
 mod streams;
 mod tasks;
 
 pub use directory::Curated;
-pub use discovery::{AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext};
 pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
@@ -43,17 +35,20 @@ pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
-pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
-pub use operator_actions::OperatorActions;
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use registry::{
-    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
-    Source,
-};
 pub use server::Phase;
 pub use server::health::Health;
 pub use server::stats::{Activity, Latency};
 pub use server::turns::starts_for;
+pub use services::discovery::{
+    AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
+};
+pub use services::lifecycle::{SERVERS_LIST, SERVERS_ORDER};
+pub use services::operator_actions::OperatorActions;
+pub use services::registry::{
+    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
+    Source,
+};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,

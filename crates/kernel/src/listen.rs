@@ -13,12 +13,12 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::directory::ListKind;
-use crate::events;
 use crate::forward::malformed;
 use crate::gate::Subject;
 use crate::gate::request::Asking;
 use crate::kernel::{Kernel, LocatedResource};
 use crate::server::Server;
+use crate::services::events;
 
 /// Streams that may be open at once.
 const MAX_LISTEN_STREAMS: usize = 10_000;

@@ -19,12 +19,12 @@ use switchboard_validators::shell::Understood;
 use switchboard_wire::{Limits, Raw};
 
 use crate::directory::Curated;
-use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::isolation::Isolation;
 use crate::names::Naming;
 use crate::profiles::Profiles;
-use crate::registry::ServerOffers;
+use crate::services::discovery::ToolContext;
+use crate::services::registry::ServerOffers;
 
 /// One server to be connected.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::{self, Extension, TrustLevel};
+use switchboard_protocol::mgp::{self, TrustLevel};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
@@ -18,6 +18,7 @@ use crate::forward::{Forward, malformed, send_level};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::Server;
+use crate::services::table;
 use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.
@@ -144,12 +145,9 @@ impl Kernel {
             method::TASKS_LIST => self.list_tasks(context, request).await,
             _ => {
                 self.meter_own(context, &request.method)?;
-                match self.flow_method(context, &request).await {
+                match self.own_method(context, &request).await {
                     Some(answer) => answer,
-                    None => match self.own_method(context, &request).await {
-                        Some(answer) => answer,
-                        None => self.unknown_method(context, request).await,
-                    },
+                    None => self.unknown_method(context, request).await,
                 }
             }
         }
@@ -168,7 +166,7 @@ impl Kernel {
         }
         list = self.with_failures(context, &view, kind, list).await?;
         if kind == ListKind::Tools {
-            let own = [self.agreed_tools(context), self.manifest_tools(context)].concat();
+            let own = table::listed(self, context, false);
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }
@@ -291,23 +289,6 @@ impl Kernel {
         self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         true
     }
-
-    /// The kernel's own tools that belong to what was agreed on with a client.
-    pub(crate) fn agreed_tools(&self, context: &Context) -> Vec<Raw> {
-        let mut tools = if self.shows_own_tools(context) { self.own_tools() } else { Vec::new() };
-        tools.extend(self.lifecycle_tools(context));
-        tools.extend(self.flow_tools(context));
-        tools.extend(self.registry_tools(context));
-        tools.extend(self.audit_tools(context));
-        tools
-    }
-
-    /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
-    pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
-        context.session.identity.admin
-            && initialize::agreed_with(&context.caller.capabilities)
-                .is_some_and(|agreement| agreement.has(Extension::AccessControl))
-    }
 }
 
 /// Where a list says whose part of it could not be had.
@@ -338,8 +319,12 @@ pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {
-    let params = request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
+    let params = request.params.as_ref().ok_or_else(params_missing)?;
     Object::open(params).map_err(malformed)
+}
+
+pub(crate) fn params_missing() -> Fault {
+    Fault::new(FaultKind::InvalidParams, "`params` is missing")
 }
 
 pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {

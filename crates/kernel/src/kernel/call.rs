@@ -87,14 +87,14 @@ impl Kernel {
             && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name))
                 .await
                 // Servers are stopped at the end: that nobody can start them again is what the caller has to know.
-                .map_err(|fault| if self.is_draining() { crate::lifecycle::ending() } else { fault })?
+                .map_err(|fault| if self.is_draining() { crate::services::lifecycle::ending() } else { fault })?
         {
             // What is connected now may say other things of itself than what was: they count.
             view = self.view();
             route = view.directory.tool(&name);
         }
         let Some(mut route) = route else {
-            if name == crate::discovery::CALL
+            if name == crate::services::discovery::CALL
                 && let Some(request) = Box::pin(self.call_within(context, &request)).await?
             {
                 return Box::pin(self.call_found(context, request)).await;
@@ -230,23 +230,10 @@ impl Kernel {
         arguments: Option<Raw>,
     ) -> Result<Reply, Fault> {
         self.meter_own(context, name)?;
-        if names::is_reserved(name)
-            && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
-        {
-            return answer;
+        match Box::pin(self.own_tool(context, name, request, arguments)).await {
+            Some(answer) => answer,
+            None => Err(self.unknown_tool(context, name).await),
         }
-        let flow = async {
-            let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
-            let arguments = gate::with_delegation_beside(arguments, request.params.as_ref());
-            self.flow_tool(&context, &request.id, name, arguments).await
-        };
-        if let Some(answer) = Box::pin(flow).await {
-            return answer;
-        }
-        if let Some(answer) = Box::pin(self.scope_tool(context, name, request)).await {
-            return answer;
-        }
-        Err(self.unknown_tool(context, name).await)
     }
 
     /// The same tool at the server that took the place of this one; `None` where it is still there.

@@ -19,7 +19,7 @@ use super::{Server, SharedConnection, ToolNeeds};
 use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
-use crate::operator_actions::OperatorActions;
+use crate::services::operator_actions::OperatorActions;
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);

@@ -16,6 +16,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Notification, Object, Raw};
 
+use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 use crate::directory::ListKind;
 use crate::forward::malformed;
 use crate::gate::audit::{self, event, result};
@@ -33,6 +34,63 @@ pub const SERVERS_ORDER: &str = "dev.switchboard/servers/order";
 const LONGEST_DRAIN: Duration = Duration::from_hours(1);
 /// How long a server may take to say how it is.
 const ANSWER: Duration = Duration::from_secs(5);
+
+/// The operator's command for what a client may not order.
+const INSTEAD: &str = "only an operator may; `switchboard servers stop` does it from the command line";
+
+pub(super) const ROWS: &[OwnMethod] = &[
+    OwnMethod::method(
+        method::HEALTH_PING,
+        "Whether a server lives.",
+        run!(kernel, call => kernel.ping_health(call.context, &call.params()).await),
+    )
+    .tool(tool("mgp_health_ping", server_schema)),
+    OwnMethod::method(
+        method::HEALTH_STATUS,
+        "How a server is: state, tools, calls that run, restarts.",
+        run!(kernel, call => kernel.health_status(call.context, &call.params()).await),
+    )
+    .tool(tool("mgp_health_status", server_schema)),
+    OwnMethod::method(
+        method::LIFECYCLE_SHUTDOWN,
+        "Ends a server after the calls that run.",
+        run!(kernel, call => kernel.shut_down_server(call.context, &call.params())),
+    )
+    .tool(tool("mgp_lifecycle_shutdown", shutdown_schema).admin_only())
+    .for_admins("start or end servers", Some(INSTEAD)),
+    OwnMethod::method(
+        SERVERS_LIST,
+        "All servers and how they are, for the command line.",
+        run!(kernel, _call => Ok::<_, Fault>(kernel.list_servers())),
+    )
+    .for_admins("see all servers", None)
+    .uncounted(),
+    OwnMethod::method(
+        SERVERS_ORDER,
+        "Starts, stops or restarts a server, for the command line.",
+        run!(kernel, call => kernel.order_server(call.context, &call.params())),
+    )
+    .for_admins("start or end servers", Some(INSTEAD))
+    .uncounted(),
+];
+
+const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
+    OwnTool::new(name, schema).needs(Needs::Mgp(Extension::Lifecycle))
+}
+
+fn server_schema() -> Value {
+    object(&json!({"server_id": text("The server's id")}), &["server_id"])
+}
+
+fn shutdown_schema() -> Value {
+    let reasons: Vec<_> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
+    let properties = json!({
+        "server_id": text("The server's id"),
+        "reason": {"type": "string", "enum": reasons},
+        "timeout_ms": {"type": "integer", "minimum": 0, "description": "How long calls that run may take"},
+    });
+    object(&properties, &["server_id", "reason"])
+}
 
 impl Kernel {
     /// A server is in another state: written down, and told to those who want to know.
@@ -124,83 +182,6 @@ impl Kernel {
             return Err(Fault::new(FaultKind::ResourceExhausted, text).from_server(server.id().as_ref()));
         }
         server.takes_calls()
-    }
-
-    /// Answers a method about health or lifecycle; `None` for another.
-    pub(crate) async fn lifecycle_request(
-        &self,
-        context: &Context,
-        name: &str,
-        params: &Raw,
-    ) -> Option<Result<Raw, Fault>> {
-        let answer = match name {
-            method::HEALTH_PING => self.ping_health(context, params).await,
-            method::HEALTH_STATUS => self.health_status(context, params).await,
-            method::LIFECYCLE_SHUTDOWN => self.shut_down_server(context, params),
-            SERVERS_LIST => self.list_servers(context),
-            SERVERS_ORDER => self.order_server(context, params),
-            _ => return None,
-        };
-        Some(answer.and_then(|answer| Raw::from_value(&answer).map_err(Fault::internal)))
-    }
-
-    /// Answers a call of a kernel tool about health or lifecycle; `None` for another, or one that is not listed to the
-    /// caller.
-    pub(crate) async fn lifecycle_tool(
-        &self,
-        context: &Context,
-        name: &str,
-        arguments: Option<&Raw>,
-    ) -> Option<Result<Raw, Fault>> {
-        let known = [method::HEALTH_PING, method::HEALTH_STATUS, method::LIFECYCLE_SHUTDOWN];
-        let method = known.into_iter().find(|known| method::tool_of(known).as_deref() == Some(name))?;
-        let for_admins = method == method::LIFECYCLE_SHUTDOWN;
-        if !agreed_on_lifecycle(&context.caller.capabilities) || for_admins && !context.session.identity.admin {
-            return None;
-        }
-        let nothing = Raw::empty_object();
-        self.lifecycle_request(context, method, arguments.unwrap_or(&nothing)).await
-    }
-
-    /// The kernel's tools about health and lifecycle, for a client that asked for that extension.
-    pub(crate) fn lifecycle_tools(&self, context: &Context) -> Vec<Raw> {
-        if !agreed_on_lifecycle(&context.caller.capabilities) {
-            return Vec::new();
-        }
-        let server = json!({"type": "string", "description": "The server's id"});
-        let tool = |method: &str, description: &str, properties: Value, required: &[&str], admin: bool| {
-            json!({
-                "name": method::tool_of(method),
-                "description": description,
-                "inputSchema": {"type": "object", "properties": properties, "required": required},
-                "_mgp": {"source": "kernel", "admin_only": admin},
-            })
-        };
-        let reasons: Vec<_> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
-        let mut tools = vec![
-            tool(method::HEALTH_PING, "Whether a server lives.", json!({"server_id": server}), &["server_id"], false),
-            tool(
-                method::HEALTH_STATUS,
-                "How a server is: state, tools, calls that run, restarts.",
-                json!({"server_id": server}),
-                &["server_id"],
-                false,
-            ),
-        ];
-        if context.session.identity.admin {
-            tools.push(tool(
-                method::LIFECYCLE_SHUTDOWN,
-                "Ends a server after the calls that run.",
-                json!({
-                    "server_id": server,
-                    "reason": {"type": "string", "enum": reasons},
-                    "timeout_ms": {"type": "integer", "minimum": 0, "description": "How long calls that run may take"},
-                }),
-                &["server_id", "reason"],
-                true,
-            ));
-        }
-        tools.iter().filter_map(|tool| Raw::from_value(tool).ok()).collect()
     }
 
     /// The server that a request is about, if the caller may know of it. Without one it is about the kernel.
@@ -305,7 +286,7 @@ impl Kernel {
 
     fn shut_down_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
-        let server = self.to_be_ordered(context, &object)?;
+        let server = self.named_server(&object)?;
         let reason = match object.text("reason") {
             None => Reason::OperatorRequest,
             Some(word) => Reason::from_word(&word)
@@ -322,7 +303,7 @@ impl Kernel {
 
     fn order_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
-        let server = self.to_be_ordered(context, &object)?;
+        let server = self.named_server(&object)?;
         let patience = patience(&object, &server)?;
         let word = object.text("order").unwrap_or_default();
         let reason = Reason::OperatorRequest;
@@ -343,11 +324,7 @@ impl Kernel {
         }
     }
 
-    fn to_be_ordered(&self, context: &Context, params: &Object) -> Result<Arc<Server>, Fault> {
-        if !context.session.identity.admin {
-            return Err(Fault::new(FaultKind::PermissionDenied, "you may not start or end servers")
-                .suggest("only an operator may; `switchboard servers stop` does it from the command line"));
-        }
+    fn named_server(&self, params: &Object) -> Result<Arc<Server>, Fault> {
         let missing = || Fault::new(FaultKind::InvalidParams, "`server_id` is missing or no string");
         let id = params.text("server_id").ok_or_else(missing)?;
         self.server(&id).ok_or_else(|| unknown_server(&id))
@@ -386,13 +363,12 @@ impl Kernel {
         self.status().iter().map(described).collect()
     }
 
-    fn list_servers(&self, context: &Context) -> Result<Value, Fault> {
-        if !context.session.identity.admin {
-            return Err(Fault::new(FaultKind::PermissionDenied, "you may not see all servers"));
-        }
-        Ok(
-            json!({"servers": self.described_servers(), "draining": self.is_draining(), "uptime_secs": self.began().elapsed().as_secs()}),
-        )
+    fn list_servers(&self) -> Value {
+        json!({
+            "servers": self.described_servers(),
+            "draining": self.is_draining(),
+            "uptime_secs": self.began().elapsed().as_secs(),
+        })
     }
 }
 

@@ -9,18 +9,18 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_catalog::{Detail, Hit, Search, Strategy, count_tokens};
-use switchboard_peer::{Context, Reply};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Risk, method};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
-use super::results::{FoundTool, as_tool_result, fitting};
+use super::results::{FoundTool, fitting};
 use super::{VisibleTools, instructions};
 use crate::directory::ListKind;
 use crate::gate::audit;
 use crate::kernel::{Kernel, View};
-use crate::registry::Written;
 use crate::server::Server;
+use crate::services::registry::Written;
 
 /// Results of one search, at most.
 const MOST_RESULTS: usize = 50;
@@ -37,17 +37,9 @@ const MOST_CAPABILITIES: usize = 16;
 /// Servers that the refusal of an unknown one names.
 const MAX_SERVERS_NAMED: usize = 50;
 
-const METHODS: [&str; 4] =
-    [method::TOOLS_DISCOVER, method::TOOLS_REQUEST, method::TOOLS_SESSION, method::TOOLS_SESSION_EVICT];
-
-/// Whether a method is one of these.
-pub(crate) fn is_method(name: &str) -> bool {
-    METHODS.contains(&name)
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Discover {
+pub(super) struct Discover {
     query: String,
     strategy: Option<String>,
     max_results: Option<usize>,
@@ -80,7 +72,7 @@ fn status_wanted(word: Option<&str>) -> Result<Option<bool>, Fault> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Wanted {
+pub(super) struct Wanted {
     /// Why the agent asks.
     reason: Option<String>,
     context: String,
@@ -99,48 +91,19 @@ struct Requirements {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Evict {
+pub(super) struct Evict {
     tools: Vec<String>,
 }
 
 impl Kernel {
-    /// Answers one of the methods.
-    pub(crate) async fn discovery_request(&self, context: &Context, name: &str, params: &Raw) -> Result<Raw, Fault> {
+    /// What is searched: nothing while the kernel ends, because what is found could not be called.
+    pub(super) async fn view_to_search(&self) -> Result<Arc<View>, Fault> {
         if self.is_draining() {
-            // What it finds could not be called.
             let text = "Switchboard is ending: no tools can be found or loaded here any more";
             return Err(Fault::new(FaultKind::DiscoveryUnavailable, text));
         }
         self.wait_for_servers().await;
-        let view = self.view();
-        match name {
-            method::TOOLS_DISCOVER => self.discover_tools(context, &view, &read(params)?).await,
-            method::TOOLS_REQUEST => self.request_tools(context, &view, read(params)?).await,
-            method::TOOLS_SESSION => self.tool_session(context, &view).await,
-            _ => self.evict_tools(context, &view, &read(params)?).await,
-        }
-    }
-
-    /// Answers a call of one of the tools; `None` for another tool, and for a client that has none of them.
-    pub(crate) async fn discovery_tool(
-        &self,
-        context: &Context,
-        name: &str,
-        arguments: Option<&Raw>,
-    ) -> Option<Result<Reply, Fault>> {
-        let method = METHODS.into_iter().find(|method| method::tool_of(method).as_deref() == Some(name))?;
-        let view = self.view();
-        match self.finds_tools(context, &view).await {
-            Ok(true) => {}
-            // A person who tries what models have is listed everything, and is answered all the same.
-            Ok(false) if self.bearing(context).is_command_line => {}
-            // What is not listed to a client does not exist for it.
-            Ok(false) => return None,
-            Err(fault) => return Some(Err(fault)),
-        }
-        let nothing = Raw::empty_object();
-        let answer = self.discovery_request(context, method, arguments.unwrap_or(&nothing)).await;
-        Some(answer.map(|raw| Ok(crate::bridge::for_era(as_tool_result(&raw), context.caller.era())).into()))
+        Ok(self.view())
     }
 
     /// The call that a call of `mgp_tools_call` stands for: `None` for a client that is listed everything.
@@ -171,7 +134,12 @@ impl Kernel {
         }
     }
 
-    async fn discover_tools(&self, context: &Context, view: &Arc<View>, asked: &Discover) -> Result<Raw, Fault> {
+    pub(super) async fn discover_tools(
+        &self,
+        context: &Context,
+        view: &Arc<View>,
+        asked: &Discover,
+    ) -> Result<Raw, Fault> {
         let started = Instant::now();
         let said = asked.strategy.as_deref();
         let strategy = said.map_or_else(|| Some(Strategy::default()), Strategy::parse);
@@ -225,7 +193,7 @@ impl Kernel {
         written_as_raw(&answer)
     }
 
-    async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
+    pub(super) async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
         let Wanted { reason, context: about, requirements, create } = asked;
         if reason.is_some_and(|word| !REASONS.contains(&word.as_str())) {
             let text = format!("`reason` is none of {}", REASONS.map(|word| format!("`{word}`")).join(", "));
@@ -354,7 +322,7 @@ impl Kernel {
         self.discovery().index.search(&Search::new(words).top(top), |name| tools.contains(name)).hits
     }
 
-    async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
+    pub(super) async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.seen(&context.session, &list);
         let budget = self.budget_of(context);
@@ -371,7 +339,7 @@ impl Kernel {
         written_as_raw(&answer)
     }
 
-    async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
+    pub(super) async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
         let seen = self.seen(&context.session, &list);
         let budget = self.budget_of(context);
@@ -542,10 +510,6 @@ fn risk_limit(word: Option<&str>, key: &str) -> Result<Option<Risk>, Fault> {
     let Some(word) = word else { return Ok(None) };
     let risk = Risk::from_word(word);
     risk.map(Some).ok_or_else(|| Fault::new(FaultKind::InvalidParams, format!("`{key}` is no level of risk")))
-}
-
-fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))
 }
 
 fn written_as_raw(answer: &Value) -> Result<Raw, Fault> {

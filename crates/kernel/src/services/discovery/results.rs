@@ -5,7 +5,6 @@ use switchboard_catalog::{Detail, Hit, count_tokens, cut, fitted, shortened};
 use switchboard_flow::latency::Durations;
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::manifest::declared::Operational;
-use switchboard_wire::Raw;
 
 use super::VisibleTools;
 use crate::kernel::View;
@@ -98,13 +97,4 @@ pub(super) fn fitting(found: &[FoundTool], room: usize) -> (Vec<Value>, Vec<Stri
     let (details, _) = fitted(&costs, room);
     let given = found.iter().zip(details);
     given.map(|(tool, detail)| (tool.shown(detail), tool.name.clone())).unzip()
-}
-
-/// What a tool for finding answers: the structure for programs and for the models that are shown it, a text for the others.
-pub(super) fn as_tool_result(answer: &Raw) -> Raw {
-    let value: Value = answer.view().unwrap_or_default();
-    match super::text::readable(&value) {
-        Some(text) => crate::gate::admin::tool_result_with(answer, &text),
-        None => crate::gate::admin::tool_result(answer),
-    }
 }

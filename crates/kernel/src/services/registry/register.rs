@@ -20,8 +20,8 @@ use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::operator_actions::OperatorActions;
 use crate::server::Phase;
+use crate::services::operator_actions::OperatorActions;
 use crate::spec::ServerSpec;
 
 /// Words of one command, and bytes of one word.

@@ -34,7 +34,7 @@ use crate::spec::ServerSpec;
 pub(crate) use create::Written;
 pub use listing::OfferedServer;
 pub use recommend::Offer;
-pub(crate) use tools::is_method;
+pub(super) use tools::ROWS;
 
 /// Which servers may come while the kernel runs, and where others are known.
 #[derive(Debug, Clone, Default)]

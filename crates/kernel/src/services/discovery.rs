@@ -33,8 +33,8 @@ use switchboard_wire::Raw;
 use clients::Bearing;
 pub use clients::{COMMAND_LINE, ClientTools, Clients, Shown};
 pub(crate) use describe::CALL;
+pub(super) use describe::ROWS;
 use index::Index;
-pub(crate) use methods::is_method;
 
 use crate::profiles::rights_key;
 

@@ -19,24 +19,25 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use serde_json::{Value, json};
 use switchboard_bus::{Audience, Event};
 use switchboard_catalog::count_tokens;
-use switchboard_peer::{Context, Reply};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::event::Severity;
-use switchboard_protocol::proposals::Proposal;
 use switchboard_protocol::proposals::manifest::declared::DeclaredManifest;
 use switchboard_protocol::proposals::manifest::{
     GET_MANIFEST, LatencyClass, MANIFEST_CHANGED, MANIFEST_VERSION, ManifestNames, ManifestParams, ManifestServer,
     ManifestTool, Quota, RateLimits, ServiceManifest, SizeLimits, Truncated, manifest_version_of,
 };
+use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::Digest;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
+use super::table::{Beside, Form, OwnMethod, OwnTool, run};
 use crate::clients::ClientState;
 use crate::directory::{ListKind, Route};
-use crate::gate::admin::tool_result;
 use crate::initialize;
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
@@ -57,39 +58,32 @@ pub(crate) struct Manifests {
     classes: Mutex<Vec<(Arc<str>, String, LatencyClass)>>,
 }
 
-/// How an answer is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// By a program: all of it.
-    Method,
-    /// By a model: as much as a search may bring.
-    Tool,
+pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
+    GET_MANIFEST,
+    "What you may use here, as a plan needs it: tools with schemas, cost, latency (measured), quotas, \
+        scopes, media types and sizes. Name a server or single tools to get less.",
+    run!(kernel, call => kernel.get_manifest(call.context, call.read()?, call.form).await),
+)
+.tool(OwnTool::new(GET_MANIFEST, schema).beside(Beside::Tokens).only_reads().in_manifests_and_when(is_listed))];
+
+/// Whether the tool is listed: for clients that speak any of the proposals, where no server's own is in its place.
+fn is_listed(kernel: &Kernel, context: &Context) -> bool {
+    let capabilities = &context.caller.capabilities;
+    capabilities.as_bytes().len() > 2
+        && kernel.view().directory.tool(GET_MANIFEST).is_none()
+        && !proposals::declared(capabilities).is_empty()
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {
+        "server_id": {"type": "string", "description": "Only this server"},
+        "tools": {"type": "array", "items": {"type": "string"}, "description": "Only these tools, by name"},
+        "if_none_match": {"type": "string", "description": "The etag of a manifest that you have"}}})
 }
 
 impl Kernel {
-    /// Answers the method.
-    pub(crate) async fn manifest_request(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        self.get_manifest(context, params, Form::Method).await
-    }
-
-    /// Answers a call of the tool; `None` for another tool.
-    pub(crate) async fn manifest_tool_called(
-        &self,
-        context: &Context,
-        name: &str,
-        arguments: Option<Raw>,
-    ) -> Option<Result<Reply, Fault>> {
-        if name != GET_MANIFEST {
-            return None;
-        }
-        let arguments = arguments.unwrap_or_else(Raw::empty_object);
-        let answer = self.get_manifest(context, &arguments, Form::Tool).await;
-        Some(answer.map(|raw| Ok(crate::bridge::for_era(tool_result(&raw), context.caller.era())).into()))
-    }
-
-    async fn get_manifest(&self, context: &Context, params: &Raw, form: Form) -> Result<Raw, Fault> {
-        let asked: ManifestParams =
-            params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))?;
+    /// Answers `get_manifest`: all of it for a program, and for a model as much as a search may bring.
+    async fn get_manifest(&self, context: &Context, asked: ManifestParams, form: Form) -> Result<Raw, Fault> {
         self.wait_for_servers().await;
         let view = self.view();
         let server = self.whose(context, &view, asked.server_id.as_deref()).await?;

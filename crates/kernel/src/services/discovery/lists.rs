@@ -142,6 +142,12 @@ impl Kernel {
         Ok(self.level_of(context, view, &seen) != Level::All || self.awaits_servers(context, view).await)
     }
 
+    /// Whether a client is answered when it calls one of these tools. A person who tries what models have is listed
+    /// everything, and is answered all the same.
+    pub(in crate::services) async fn answers_finding(&self, context: &Context) -> Result<bool, Fault> {
+        Ok(self.finds_tools(context, &self.view()).await? || self.bearing(context).is_command_line)
+    }
+
     /// The tools for finding tools that a client has.
     pub(crate) async fn finding_tools(&self, context: &Context, view: &View) -> Vec<Raw> {
         if !self.finds_tools(context, view).await.unwrap_or_default() {

@@ -34,7 +34,7 @@ pub(super) const CHANNELS: [&str; 22] = [
     "system.server.disconnected",
     "system.server.state",
     "system.audit",
-    crate::manifest::CHANNEL,
+    crate::services::manifest::CHANNEL,
 ];
 
 /// Where an event on record is told, and how serious it is.
