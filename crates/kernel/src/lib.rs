@@ -49,6 +49,7 @@ pub use services::registry::{
     Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
     Source,
 };
+pub use services::table::{OwnName, own_names};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,

@@ -39,10 +39,15 @@ impl Kernel {
     /// to a kernel, and shall not speak to a server in the kernel's voice.
     pub(crate) async fn own_method(&self, context: &Context, request: &Request) -> Option<Result<Reply, Fault>> {
         let name = &*request.method;
+        // rate
+        if let Err(fault) = self.meter_own(context, name) {
+            return Some(Err(fault));
+        }
         let is_here = |row: &&OwnMethod| !row.gives_way || self.view().directory.tool(name).is_none();
         let Some(row) = table::of_method(name).filter(is_here) else {
             return name.starts_with(table::PREFIX).then(|| Err(no_such_method(name)));
         };
+        // access
         if let Who::Admin(what, instead) = row.who
             && !context.session.identity.admin
         {
@@ -64,7 +69,12 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
+        // rate
+        if let Err(fault) = self.meter_own(context, name) {
+            return Some(Err(fault));
+        }
         let (row, tool) = table::of_tool(name)?;
+        // access
         match self.has_tool(context, tool).await {
             Ok(true) => {}
             Ok(false) => return None,

@@ -112,9 +112,7 @@ impl Handler for Kernel {
 
 impl Kernel {
     async fn answer(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        if context.caller.era() == Era::Legacy
-            && let Some(error) = unknown_revision(&request)
-        {
+        if let Some(error) = unknown_revision(context, &request) {
             return Ok(Err(error).into());
         }
         if !bridge::exists_in(&request.method, context.caller.era()) {
@@ -143,13 +141,10 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => {
-                self.meter_own(context, &request.method)?;
-                match self.own_method(context, &request).await {
-                    Some(answer) => answer,
-                    None => self.unknown_method(context, request).await,
-                }
-            }
+            _ => match self.own_method(context, &request).await {
+                Some(answer) => answer,
+                None => self.unknown_method(context, request).await,
+            },
         }
     }
 
@@ -302,8 +297,11 @@ fn with_own_tools(list: &Raw, own: &[Raw]) -> Raw {
     edit.set("tools", Raw::array(&tools)).finish()
 }
 
-/// A request in the form of the modern era, of a revision that is not known here.
-pub(super) fn unknown_revision(request: &Request) -> Option<ErrorObject> {
+/// The refusal of a request in the form of the modern era, of a revision that is not known here.
+pub(super) fn unknown_revision(context: &Context, request: &Request) -> Option<ErrorObject> {
+    if context.caller.era() != Era::Legacy {
+        return None;
+    }
     let params = request.params.as_ref()?;
     // Most legacy requests do not even name the key.
     static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROTOCOL_VERSION));

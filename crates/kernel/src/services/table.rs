@@ -382,6 +382,46 @@ pub(crate) fn listed(kernel: &Kernel, context: &Context, is_manifest: bool) -> V
     rows().filter(is_listed).filter_map(|row| Raw::from_value(&row.definition()?).ok()).collect()
 }
 
+/// What the kernel answers itself, as documentation and tests see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnName {
+    /// The method.
+    pub method: Option<&'static str>,
+    /// The tool, as it is listed.
+    pub tool: Option<&'static str>,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether only who may decide for others may send the method.
+    pub method_for_admins: bool,
+    /// Whether the tool is there only for who may decide for others.
+    pub tool_for_admins: bool,
+    /// Which clients have the tool, in words.
+    pub tool_needs: String,
+    /// Whether it counts against how often its principal may ask.
+    pub counts: bool,
+}
+
+/// All that the kernel answers itself, in the order of the table.
+#[must_use]
+pub fn own_names() -> Vec<OwnName> {
+    let needs = |tool: &OwnTool| match tool.needs {
+        Needs::Nothing => "everybody".to_owned(),
+        Needs::Mgp(extension) => format!("MGP `{}`", extension.as_str()),
+        Needs::Proposal(proposal) => format!("proposal `{}`", proposal.as_str()),
+        Needs::Finding => "not given all tools".to_owned(),
+    };
+    let named = |row: &OwnMethod| OwnName {
+        method: row.method,
+        tool: row.tool.map(|tool| tool.name),
+        about: row.about,
+        method_for_admins: row.who != Who::Everyone,
+        tool_for_admins: row.tool.is_some_and(|tool| tool.admin_only),
+        tool_needs: row.tool.as_ref().map(needs).unwrap_or_default(),
+        counts: row.counts,
+    };
+    rows().map(named).collect()
+}
+
 /// The schema of arguments.
 pub(super) fn object(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required})
@@ -395,4 +435,33 @@ pub(super) fn text(about: &str) -> Value {
 /// The schema of several texts.
 pub(super) fn texts(about: &str) -> Value {
     json!({"type": "array", "items": {"type": "string"}, "description": about})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_with_kernel_tools() {
+        for (version, tools) in
+            [("0.3.0", false), ("0.4", false), ("0.5.0", true), ("0.6.1", true), ("1.0", true), ("x", false)]
+        {
+            assert_eq!(has_kernel_tools(version), tools, "{version}");
+        }
+    }
+
+    #[test]
+    fn every_tool_has_a_definition_with_a_schema() {
+        for row in rows().filter(|row| row.tool.is_some()) {
+            let definition = row.definition().unwrap_or_default();
+            assert_eq!(definition["inputSchema"]["type"], "object", "{definition}");
+        }
+    }
+
+    #[test]
+    fn what_sounds_like_mgp_counts_whether_it_is_there_or_not() {
+        let counted = ["mgp/no/such", "mgp_no_such", "mgp/tools/discover", "mgp_tools_call", "operations/resume"];
+        assert!(counted.into_iter().all(counts));
+        assert!(!["mgp_stream_cancel", "mgp/stream/cancel", "files__read", "x/y"].into_iter().any(counts));
+    }
 }
