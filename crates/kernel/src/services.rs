@@ -8,12 +8,13 @@
 //!   call would pass. - `audit.rs` the log. - `permissions.rs` what nobody sends. - `lifecycle.rs` health, start and end of
 //!   servers. - `running.rs` streams, events and questions. - `discovery.rs` finding tools. - `registry.rs` servers that come and
 //!   go. - `manifest.rs` what a caller may use. - `events.rs` subscriptions. - `intent.rs` advice.
-//! - `operator_actions.rs` what an operator decides, from here and from commands.
+//! - `house.rs` what a service asks of the house. - `operator_actions.rs` what an operator decides, from here and from commands.
 
 pub(crate) mod access;
 pub(crate) mod audit;
 pub(crate) mod discovery;
 pub(crate) mod events;
+mod house;
 pub(crate) mod intent;
 pub(crate) mod lifecycle;
 pub(crate) mod manifest;

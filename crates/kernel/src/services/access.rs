@@ -15,9 +15,10 @@ use switchboard_protocol::mgp::access::{
     AccessToolPermission,
 };
 use switchboard_protocol::mgp::{DefaultPolicy, Extension, method};
-use switchboard_store::{AccessSelector, EntryType, Permission, StoreError};
+use switchboard_store::{AccessSelector, EntryType, Permission, Store, StoreError};
 use switchboard_wire::Raw;
 
+use super::house::{Rights, Servers};
 use super::not_admin;
 use super::operator_actions::OperatorActions;
 use super::table::{Form, Needs, OwnMethod, OwnTool, object, run, text};
@@ -33,15 +34,15 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::ACCESS_QUERY,
         "What a principal may use of a server, and why.",
-        run!(kernel, call => kernel.query_access(call.context, &call.read()?, call.form).await),
+        run!(kernel, call => AccessControl::of(kernel).query(call.context, &call.read()?, call.form).await),
     )
     .tool(tool("mgp_access_query", query_schema)),
     OwnMethod::method(
         method::ACCESS_GRANT,
         "Lets or forbids a principal the use of a server or of one tool.",
         run!(kernel, call => {
-            agreement::of_call(kernel, call, "mgp_access_grant").await?;
-            kernel.grant_access(call.context, &call.read()?).await
+            agreement::of_call(&kernel.approvals(), call, "mgp_access_grant").await?;
+            AccessControl::of(kernel).grant(call.context, &call.read()?).await
         }),
     )
     .tool(tool("mgp_access_grant", grant_schema))
@@ -50,8 +51,8 @@ pub(super) const ROWS: &[OwnMethod] = &[
         method::ACCESS_REVOKE,
         "Takes entries of a principal back.",
         run!(kernel, call => {
-            agreement::of_call(kernel, call, "mgp_access_revoke").await?;
-            kernel.revoke_access(call.context, &call.read()?).await
+            agreement::of_call(&kernel.approvals(), call, "mgp_access_revoke").await?;
+            AccessControl::of(kernel).revoke(call.context, &call.read()?).await
         }),
     )
     .tool(tool("mgp_access_revoke", revoke_schema))
@@ -98,18 +99,30 @@ fn entry_type() -> Value {
     json!({"type": "string", "enum": ["server_grant", "tool_grant"]})
 }
 
-impl Kernel {
-    async fn query_access(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
+/// Answers about grants, and changes them.
+struct AccessControl<'a, H> {
+    house: &'a H,
+    store: Option<&'a Store>,
+}
+
+impl<'a> AccessControl<'a, Kernel> {
+    fn of(kernel: &'a Kernel) -> Self {
+        Self { house: kernel, store: kernel.gate().store() }
+    }
+}
+
+impl<H: Servers + Rights> AccessControl<'_, H> {
+    async fn query(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
         let session = &context.session;
         if params.agent_id != *session.principal && !session.identity.admin {
             return Err(not_admin("ask about others", Some(INSTEAD)));
         }
-        let tables = self.tables().await?;
+        let tables = self.house.tables().await?;
         let Some(tool) = &params.tool_name else {
             let presented = Presented::of(context, None);
             // A token or a profile that is good for less knows nothing of the rest.
             let is_known = |entry: &&switchboard_store::AccessEntry| {
-                self.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
+                self.house.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
             };
             let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
             let entries = mine.filter(|entry| entry.server == params.server_id).filter(is_known).map(|entry| {
@@ -129,14 +142,14 @@ impl Kernel {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
         };
-        let server = self.server(&params.server_id);
+        let server = self.house.server(&params.server_id);
         // Who may not use a server does not learn whether it is there.
         let default = match &server {
-            Some(server) => self.default_for(&params.agent_id, server),
+            Some(server) => self.house.default_for(&params.agent_id, server),
             None if session.identity.admin => return Err(unknown_server(&params.server_id)),
             None => DefaultPolicy::OptIn,
         };
-        let now = self.gate().granted.time();
+        let now = self.house.time();
         let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
         let permission = if access.allow { Permission::Allow } else { Permission::Deny };
         if form == Form::Tool {
@@ -154,14 +167,14 @@ impl Kernel {
         ))
     }
 
-    async fn grant_access(&self, context: &Context, params: &AccessGrantParams) -> Result<Raw, Fault> {
+    async fn grant(&self, context: &Context, params: &AccessGrantParams) -> Result<Raw, Fault> {
         let operator_actions = self.operator_actions(context)?;
         let tool = params.tool()?.map(ToOwned::to_owned);
-        self.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
+        self.house.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
         let expires_at = params.expires_at.as_deref().map(str::parse).transpose();
         let expires_at =
             expires_at.map_err(|_| Fault::new(FaultKind::InvalidParams, "`expires_at` is no time in RFC 3339"))?;
-        if expires_at.is_some_and(|end: jiff::Timestamp| end <= self.gate().granted.time()) {
+        if expires_at.is_some_and(|end: jiff::Timestamp| end <= self.house.time()) {
             // It would take the place of one that counts.
             return Err(Fault::new(FaultKind::InvalidParams, "`expires_at` is over already"));
         }
@@ -181,12 +194,12 @@ impl Kernel {
             scopes: limits_of(params)?,
         };
         let entry = operator_actions.grant_access(entry).await.map_err(unwritten)?;
-        self.look_again().await?;
+        self.house.decided().await?;
         let id = [&entry.principal, &entry.server, entry.tool.as_deref().unwrap_or("*"), entry.permission.as_str()];
         written(&params.granted(Raw::string(&id.join("/"))))
     }
 
-    async fn revoke_access(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
+    async fn revoke(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
         let operator_actions = self.operator_actions(context)?;
         let tool = params.tool()?.map(ToOwned::to_owned);
         let whole = params.entry_type == EntryType::ServerGrant;
@@ -207,24 +220,15 @@ impl Kernel {
         for selector in [Some(selector), whole.then_some(beneath)].into_iter().flatten() {
             revoked += operator_actions.revoke_access(&selector).await.map_err(unwritten)?.len();
         }
-        self.look_again().await?;
+        self.house.decided().await?;
         written(&params.revoked(u64::try_from(revoked).unwrap_or(u64::MAX)))
     }
 
     /// What is decided in the name of somebody who may decide for others, as the table has seen.
     fn operator_actions(&self, context: &Context) -> Result<OperatorActions, Fault> {
-        let store = self.gate().store().cloned();
+        let store = self.store.cloned();
         let store = store.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "this kernel keeps no grants"))?;
         Ok(OperatorActions::new(store, audit::principal(&context.session)))
-    }
-
-    /// Takes over what was just decided.
-    async fn look_again(&self) -> Result<(), Fault> {
-        self.gate().audit.look_for_decisions();
-        if self.gate().granted.again().await? {
-            self.grants_changed();
-        }
-        Ok(())
     }
 }
 

@@ -88,7 +88,7 @@ impl ToolContext {
 /// What the kernel keeps for finding tools.
 #[derive(Default)]
 pub(crate) struct Discovery {
-    index: Index,
+    index: Arc<Index>,
     principals: Mutex<HashMap<Arc<str>, PrincipalTools>>,
 }
 

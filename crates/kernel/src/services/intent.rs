@@ -62,7 +62,7 @@ impl Kernel {
     ) -> Option<Raw> {
         let edit = Edit::of(params?).ok()?;
         let beside = edit.object().has(INTENT);
-        if !self.understands(server, Proposal::IntentHints) {
+        if !self.manifests().understands(server, Proposal::IntentHints) {
             let ours = beside && speaks(context);
             return ours.then(|| edit.remove(INTENT).finish());
         }
@@ -127,7 +127,7 @@ impl Kernel {
     async fn own_advice(&self, context: &Context, called: &str, intent: &str, result: &Raw) -> Option<Raw> {
         let view = self.view();
         let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
-        tokio::time::timeout(INDEX_WAIT, self.index_up_to_date(&view)).await.ok()?;
+        tokio::time::timeout(INDEX_WAIT, self.discovery().index_up_to_date(&view)).await.ok()?;
         let seen = self.seen(&context.session, &list);
         let (home, risk) = place_of(&view, called)?;
         let callable = |name: &str, everywhere: bool| {

@@ -35,7 +35,7 @@ use switchboard_store::Digest;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
-use super::table::{Beside, Form, OwnMethod, OwnTool, run};
+use super::table::{self, Beside, Form, OwnMethod, OwnTool, run};
 use crate::clients::ClientState;
 use crate::directory::{ListKind, Route};
 use crate::initialize;
@@ -56,6 +56,13 @@ pub(crate) struct Manifests {
     asked: upstream::UpstreamManifests,
     /// The classes of times that were measured, at the last look.
     classes: Mutex<Vec<(Arc<str>, String, LatencyClass)>>,
+}
+
+impl Manifests {
+    /// Whether a server says that it understands a proposal: in its capabilities, or in a manifest that was read.
+    pub(crate) fn understands(&self, server: &Server, proposal: Proposal) -> bool {
+        self.asked.understands(server, proposal)
+    }
 }
 
 pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
@@ -152,7 +159,7 @@ impl Kernel {
             });
         }
         let tools: Vec<&ManifestTool> = built.iter().map(|built| &built.tool).collect();
-        let auth = self.auth_for(context, &tables, view, &tools);
+        let auth = own::auth_for(self, self.gate().options().session_ttl, context, &tables, view, &tools);
         let (mut lasting, left) = self.limits_for(context, server);
         let own_words = server.and_then(|server| said.iter().find(|(id, _)| id == server.id())).map(|(_, said)| said);
         if let Some(theirs) = own_words.and_then(|said| said.rate_limits.clone()) {
@@ -178,6 +185,37 @@ impl Kernel {
             (limits.remaining, limits.resets_at) = (left.remaining, left.resets_at);
         }
         Ok(manifest)
+    }
+
+    /// Every tool of the kernel that this client can call, listed or not.
+    async fn own_definitions(&self, context: &Context, view: &View) -> Vec<Raw> {
+        let mut tools = self.finding_tools(context, view).await;
+        tools.extend(table::listed(self, context, true));
+        let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
+        tools.retain(|tool| name(tool).is_some_and(|name| view.directory.tool(&name).is_none()));
+        tools
+    }
+
+    /// What a server says of itself. `route` leads to its tool for that.
+    async fn declared_by(&self, server: &Arc<Server>, route: &Route) -> Option<Arc<DeclaredManifest>> {
+        if !self.may_ask(server, route) {
+            return None;
+        }
+        let (limits, audit) = (self.limits(), &self.gate().audit);
+        let (said, has_changed) = self.manifests().asked.ask(server, &route.original, limits, audit).await;
+        if has_changed {
+            self.manifest_changed("server");
+        }
+        said
+    }
+
+    /// Whether a server's tool may be called without asking anybody.
+    fn may_ask(&self, server: &Server, route: &Route) -> bool {
+        let tables = self.gate().granted.latest();
+        let Some(policy) = route.policy.as_deref() else { return false };
+        let asks = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
+        let lacks = !self.standing(&tables, server, Some(policy)).missing.is_empty();
+        !asks && !lacks && server.takes_calls().is_ok()
     }
 
     /// What servers say of themselves, those that do: of one, or of all.
@@ -266,7 +304,7 @@ impl Kernel {
     fn extensions_of(&self, server: Option<&Arc<Server>>) -> Vec<String> {
         let spoken = |proposal: &Proposal| match server {
             None => initialize::PROPOSALS.contains(proposal),
-            Some(server) => self.understands(server, *proposal),
+            Some(server) => self.manifests().understands(server, *proposal),
         };
         let all = Proposal::WORDS.iter().filter_map(|word| Proposal::from_word(word));
         all.filter(spoken).map(|proposal| proposal.as_str().to_owned()).collect()

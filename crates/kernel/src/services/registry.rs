@@ -18,12 +18,14 @@ mod recommend;
 mod register;
 mod tools;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use switchboard_peer::{BoxFuture, Session};
+use switchboard_peer::{BoxFuture, Principal, Session};
+use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_validators::code::{Language, Level};
 
@@ -31,9 +33,12 @@ use crate::kernel::Kernel;
 use crate::names;
 use crate::spec::ServerSpec;
 
+use approval::Approvals;
 pub(crate) use create::Written;
+use listing::Listing;
 pub use listing::OfferedServer;
 pub use recommend::Offer;
+use recommend::Recommender;
 pub(super) use tools::ROWS;
 
 /// Which servers may come while the kernel runs, and where others are known.
@@ -195,7 +200,7 @@ pub struct KnownServer {
 pub(crate) struct Registry {
     configured: Mutex<Vec<ServerSpec>>,
     entries: Mutex<Vec<Entry>>,
-    shelf: recommend::Shelf,
+    shelf: Arc<recommend::Shelf>,
     asked: approval::AskedQuestions,
 }
 
@@ -289,6 +294,57 @@ fn may(session: &Session, principals: &[String]) -> bool {
 }
 
 impl Kernel {
+    /// Where a person's agreement is asked for.
+    pub(crate) fn approvals(&self) -> Approvals<'_> {
+        let gate = self.gate();
+        Approvals {
+            policy: gate.options().approval_policy,
+            store: gate.store(),
+            now: gate.granted.time(),
+            audit: &gate.audit,
+            asked: &self.registry().asked,
+        }
+    }
+
+    fn listing(&self) -> Listing<'_, Self> {
+        Listing { house: self, registry: self.registry() }
+    }
+
+    fn recommender(&self) -> Recommender<'_, Self> {
+        Recommender {
+            listing: self.listing(),
+            discovery: self.discovery(),
+            sources: &self.options().servers.sources,
+            audit: &self.gate().audit,
+        }
+    }
+
+    /// The servers that somebody who was authenticated may know of, with the tools that they may use.
+    ///
+    /// # Errors
+    /// It cannot be known now what they may use.
+    pub async fn offered_to(&self, principal: &Principal) -> Result<Vec<OfferedServer>, Fault> {
+        self.listing().offered(&listing::session_of(principal)).await
+    }
+
+    /// The servers that somebody who was authenticated may know of, each with how many of its tools they may use. Does
+    /// not wait for servers that are starting.
+    ///
+    /// # Errors
+    /// It cannot be known now what they may use.
+    pub async fn known_to(&self, principal: &Principal) -> Result<HashMap<Arc<str>, usize>, Fault> {
+        self.listing().known(&listing::session_of(principal)).await
+    }
+
+    /// The servers that somebody who was authenticated may know of and that can do what is needed, the best first, with
+    /// how well they fit, from 0 to 1, and the tools that do.
+    ///
+    /// # Errors
+    /// It cannot be known now what they may use.
+    pub async fn offered_for(&self, principal: &Principal, needed: &str) -> Result<Vec<Offer>, Fault> {
+        self.recommender().offers(&listing::session_of(principal), needed).await
+    }
+
     /// A session has ended: what was registered for it alone goes with it.
     pub(crate) fn session_ended(&self, session: &str) {
         for id in self.registry().of_session(session) {

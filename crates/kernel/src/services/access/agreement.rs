@@ -6,15 +6,14 @@
 use serde_json::{Value, json};
 use switchboard_protocol::fault::{Fault, FaultKind};
 
-use crate::kernel::Kernel;
-use crate::services::registry::approval::{Agreed, ApprovalRequest, how_to_go_on};
+use crate::services::registry::approval::{Agreed, ApprovalRequest, Approvals, how_to_go_on};
 use crate::services::table::{Form, OwnCall};
 
 /// Makes sure that a person agreed to a change of rights that a tool asks for. A method needs nobody.
 ///
 /// # Errors
 /// A person has to agree first, or said no, or nobody can be asked.
-pub(super) async fn of_call(kernel: &Kernel, call: &OwnCall<'_>, tool: &str) -> Result<(), Fault> {
+pub(super) async fn of_call(approvals: &Approvals<'_>, call: &OwnCall<'_>, tool: &str) -> Result<(), Fault> {
     if call.form == Form::Method {
         return Ok(());
     }
@@ -26,7 +25,7 @@ pub(super) async fn of_call(kernel: &Kernel, call: &OwnCall<'_>, tool: &str) -> 
         shown: json!({"tool": tool, "arguments": said}),
         message: format!("`{tool}` was called with {arguments}", arguments = arguments.as_str()),
     };
-    match Box::pin(kernel.agreed(call.context, wish)).await? {
+    match Box::pin(approvals.agreed(call.context, wish)).await? {
         Agreed::Yes(_) => Ok(()),
         Agreed::Pending(id) => {
             let text = format!("a person has to agree before `{tool}` changes what others may use");

@@ -3,16 +3,16 @@
 //! It decides when the index is brought up to date: when somebody searches and the directory has changed since. A kernel
 //! that nobody searches in pays nothing. Tools that have not changed are not read again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 use serde_json::Value;
-use switchboard_catalog::{Catalog, RESCORED, Search, SearchResult, Tool, schema_text};
+use switchboard_catalog::{Catalog, Hit, Judge, RESCORED, Search, SearchResult, Tool, schema_text};
 use switchboard_wire::Raw;
 
-use super::VisibleTools;
-use crate::kernel::{Kernel, View};
+use super::{Discovery, VisibleTools};
+use crate::kernel::View;
 use crate::server::Server;
 
 /// Characters of a server's title that are searched.
@@ -57,30 +57,41 @@ impl Index {
     }
 }
 
-impl Kernel {
+impl Discovery {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
     pub(crate) async fn index_up_to_date(&self, view: &Arc<View>) {
-        if self.discovery().index.is_of(view.generation) {
+        if self.index.is_of(view.generation) {
             return;
         }
-        let (kernel, view) = (self.clone(), view.clone());
+        let (index, view) = (self.index.clone(), view.clone());
         // It fails only when the runtime ends, and then nobody waits for an answer.
-        let _ = tokio::task::spawn_blocking(move || kernel.discovery().index.update(&view)).await;
+        let _ = tokio::task::spawn_blocking(move || index.update(&view)).await;
     }
-}
 
-impl Kernel {
+    /// Those of some tools that fit some words, the best first.
+    pub(crate) async fn search_among(
+        &self,
+        view: &Arc<View>,
+        tools: &HashSet<&str>,
+        words: &str,
+        top: usize,
+    ) -> Vec<Hit> {
+        self.index_up_to_date(view).await;
+        self.index.search(&Search::new(words).top(top), |name| tools.contains(name)).hits
+    }
+
     /// Searches among the tools that somebody sees, and lets the judge have the last word where there is one.
     pub(super) fn find(
         &self,
+        judge: Option<&Arc<Judge>>,
         view: &View,
         seen: &VisibleTools,
         search: &Search,
         fits: &dyn Fn(&str) -> bool,
     ) -> impl Future<Output = SearchResult> + Send + use<> {
-        let judge = self.options().tools.judge.clone().filter(|_| search.strategy.is_by_meaning());
+        let judge = judge.cloned().filter(|_| search.strategy.is_by_meaning());
         let wide = if judge.is_some() { search.top.max(RESCORED) } else { search.top };
-        let mut found = self.discovery().index.search(&search.clone().top(wide), fits);
+        let mut found = self.index.search(&search.clone().top(wide), fits);
         let (query, top) = (search.query.clone(), search.top);
         let about = |name: &str| {
             let route = view.directory.tool(name)?;

@@ -58,7 +58,7 @@ impl Kernel {
             Level::Hybrid => self.held_tools(context, &seen),
         };
         let categories = if level == Level::Categories {
-            self.index_up_to_date(view).await;
+            self.discovery().index_up_to_date(view).await;
             let mut found = self.discovery().index.categories(|name| seen.tools.contains_key(name));
             found.truncate(MOST_CATEGORIES);
             found

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use switchboard_catalog::{Detail, Hit, Search, Strategy, count_tokens};
+use switchboard_catalog::{Detail, Hit, Judge, Search, Strategy, count_tokens};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Risk, method};
@@ -124,6 +124,11 @@ impl Kernel {
         Ok(Some(Request { params: Some(params), ..request.clone() }))
     }
 
+    /// What has the last word in a search.
+    fn judge(&self) -> Option<&Arc<Judge>> {
+        self.options().tools.judge.as_ref()
+    }
+
     /// Notes that a tool was called through `mgp_tools_call`: it is loaded from now on.
     pub(crate) async fn load_called(&self, context: &Context, name: &str) {
         let view = self.view();
@@ -166,7 +171,7 @@ impl Kernel {
                 && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
                 && status.is_none_or(|connected| is_connected(view, name) == connected)
         };
-        let found = self.find(view, &seen, &search, &fits).await;
+        let found = self.discovery().find(self.judge(), view, &seen, &search, &fits).await;
         let found: Vec<FoundTool> = found.hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit)).collect();
         let (tools, names) = fitting(&found, self.budget_of(context).discovery_reserve);
         // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
@@ -222,7 +227,7 @@ impl Kernel {
             let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
             let search = Search::new(words.trim()).top(1);
             let best = |fits: &dyn Fn(&str) -> bool| {
-                let found = self.find(view, &seen, &search, fits);
+                let found = self.discovery().find(self.judge(), view, &seen, &search, fits);
                 async { found.await.hits.into_iter().find(|hit| hit.relevance >= FITS) }
             };
             let quiet = |name: &str| risk_of(view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
@@ -316,12 +321,6 @@ impl Kernel {
         Ok(Some((tool, added, count)))
     }
 
-    /// Those of some tools that fit some words, the best first.
-    pub(crate) async fn search_among(&self, tools: &HashSet<&str>, words: &str, top: usize) -> Vec<Hit> {
-        self.index_up_to_date(&self.view()).await;
-        self.discovery().index.search(&Search::new(words).top(top), |name| tools.contains(name)).hits
-    }
-
     pub(super) async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
         self.seen(&context.session, &list);
@@ -371,7 +370,7 @@ impl Kernel {
     /// What a client may see, with the index up to date.
     async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<VisibleTools>, Fault> {
         let list = self.visible(context, view, ListKind::Tools).await?;
-        self.index_up_to_date(view).await;
+        self.discovery().index_up_to_date(view).await;
         Ok(self.seen(&context.session, &list))
     }
 

@@ -1,6 +1,7 @@
-//! The kernel's own part of manifests: its tools, and how callers come to it.
+//! The kernel's own part of manifests: how callers come to it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use switchboard_peer::{Context, Method};
 use switchboard_protocol::proposals::manifest::{AuthCapabilities, AuthMethod, ManifestTool, ScopeOffer};
@@ -8,53 +9,39 @@ use switchboard_wire::Raw;
 
 use super::shown;
 use crate::gate::Tables;
-use crate::kernel::{Kernel, View};
-use crate::services::table;
+use crate::kernel::View;
+use crate::services::house::Rights;
 
-impl Kernel {
-    /// Every tool of the kernel that this client can call, listed or not.
-    pub(super) async fn own_definitions(&self, context: &Context, view: &View) -> Vec<Raw> {
-        let mut tools = self.finding_tools(context, view).await;
-        tools.extend(table::listed(self, context, true));
-        let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
-        tools.retain(|tool| name(tool).is_some_and(|name| view.directory.tool(&name).is_none()));
-        tools
-    }
-
-    /// How this caller is known, and the scopes that it may ask for.
-    pub(super) fn auth_for(
-        &self,
-        context: &Context,
-        tables: &Tables,
-        view: &View,
-        tools: &[&ManifestTool],
-    ) -> AuthCapabilities {
-        let method = match context.session.identity.method {
-            Method::Token => AuthMethod::BearerToken,
-            Method::Oidc => AuthMethod::Oauth2Code,
-            _ => AuthMethod::None,
-        };
-        let mut scopes: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-        for tool in tools {
-            let server =
-                tool.server_id.as_deref().and_then(|id| view.servers.iter().find(|server| &**server.id() == id));
-            let Some(server) = server else { continue };
-            if self.access(tables, &context.session, server, None).allow {
-                let about = || (format!("Everything of server {} that you may use", server.id()), Vec::new());
-                scopes.entry(format!("server:{}", server.id())).or_insert_with(about).1.push(tool.name.clone());
-            }
-            for scope in tool.required_scopes.iter().flatten() {
-                let about = || (format!("Named by tools of server {}", server.id()), Vec::new());
-                scopes.entry(scope.clone()).or_insert_with(about).1.push(tool.name.clone());
-            }
+/// How this caller is known, and the scopes that it may ask for.
+pub(super) fn auth_for(
+    rights: &impl Rights,
+    session_ttl: Duration,
+    context: &Context,
+    tables: &Tables,
+    view: &View,
+    tools: &[&ManifestTool],
+) -> AuthCapabilities {
+    let method = match context.session.identity.method {
+        Method::Token => AuthMethod::BearerToken,
+        Method::Oidc => AuthMethod::Oauth2Code,
+        _ => AuthMethod::None,
+    };
+    let mut scopes: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+    for tool in tools {
+        let server = tool.server_id.as_deref().and_then(|id| view.servers.iter().find(|server| &**server.id() == id));
+        let Some(server) = server else { continue };
+        if rights.access(tables, &context.session, server, None).allow {
+            let about = || (format!("Everything of server {} that you may use", server.id()), Vec::new());
+            scopes.entry(format!("server:{}", server.id())).or_insert_with(about).1.push(tool.name.clone());
         }
-        let scopes: Vec<ScopeOffer> =
-            scopes.into_iter().map(|(name, (about, grants))| ScopeOffer::new(name, about).grants(grants)).collect();
-        AuthCapabilities::new()
-            .methods(vec![method])
-            .scopes(scopes)
-            .session_ttl_seconds(self.gate().options().session_ttl.as_secs())
+        for scope in tool.required_scopes.iter().flatten() {
+            let about = || (format!("Named by tools of server {}", server.id()), Vec::new());
+            scopes.entry(scope.clone()).or_insert_with(about).1.push(tool.name.clone());
+        }
     }
+    let scopes: Vec<ScopeOffer> =
+        scopes.into_iter().map(|(name, (about, grants))| ScopeOffer::new(name, about).grants(grants)).collect();
+    AuthCapabilities::new().methods(vec![method]).scopes(scopes).session_ttl_seconds(session_ttl.as_secs())
 }
 
 /// What a server says of itself in its greeting: description and page, where they give no orders to a model.

@@ -19,9 +19,9 @@ use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
 use crate::bridge;
-use crate::directory::{Lists, Route};
-use crate::gate::audit::{self, event, result};
-use crate::kernel::{Kernel, View};
+use crate::directory::Lists;
+use crate::gate::audit::{self, Auditor, event, result};
+use crate::kernel::View;
 use crate::server::Server;
 
 /// How long a server may take.
@@ -61,69 +61,61 @@ impl UpstreamManifests {
     }
 }
 
-impl Kernel {
-    /// What a server says of itself, asked for again where that is too old or its lists have changed.
-    /// `route` leads to its tool for that.
-    pub(super) async fn declared_by(&self, server: &Arc<Server>, route: &Route) -> Option<Arc<DeclaredManifest>> {
-        if !self.may_ask(server, route) {
-            return None;
-        }
-        let kept = self.manifests().asked.of(server.id());
+impl UpstreamManifests {
+    /// What a server says of itself by its tool of that name, asked for again where that is too old or its lists have changed;
+    /// and whether it says something else than before.
+    pub(super) async fn ask(
+        &self,
+        server: &Arc<Server>,
+        tool: &str,
+        limits: &Limits,
+        audit: &Auditor,
+    ) -> (Option<Arc<DeclaredManifest>>, bool) {
+        let kept = self.of(server.id());
         let mut asking = kept.asking.lock().await;
         let lists = server.lists();
         let fresh = asking.as_ref().is_some_and(|(until, of)| Instant::now() < *until && Arc::ptr_eq(of, &lists));
         if fresh {
-            return kept.last.lock().clone();
+            return (kept.last.lock().clone(), false);
         }
-        let said = self.ask_manifest(server, &route.original).await;
+        let said = asked(server, tool, limits, audit).await;
         let holds =
             said.as_ref().and_then(|said| said.ttl_seconds).map_or(DEFAULT_REFRESH_INTERVAL, Duration::from_secs);
         *asking = Some((Instant::now() + holds.clamp(SHORTEST, MAX_REFRESH_INTERVAL), lists));
         let said = said.map(Arc::new);
         let before = std::mem::replace(&mut *kept.last.lock(), said.clone());
-        if before.is_some() && before != said {
-            self.manifest_changed("server");
-        }
-        said
-    }
-
-    /// Whether a server's tool may be called without asking anybody.
-    fn may_ask(&self, server: &Server, route: &Route) -> bool {
-        let tables = self.gate().granted.latest();
-        let Some(policy) = route.policy.as_deref() else { return false };
-        let asks = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
-        let lacks = !self.standing(&tables, server, Some(policy)).missing.is_empty();
-        !asks && !lacks && server.takes_calls().is_ok()
-    }
-
-    async fn ask_manifest(&self, server: &Arc<Server>, name: &str) -> Option<DeclaredManifest> {
-        let hub = server.hub_now()?;
-        let params = Edit::empty().set("name", Raw::string(name)).set("arguments", Raw::empty_object()).finish();
-        let params = match hub.revision().era() {
-            Era::Legacy => params,
-            Era::Modern => bridge::modern_params(Some(&params), &hub.caller, None).ok()?,
-        };
-        let mut call = Call::new(method::TOOLS_CALL, Some(params)).within(ANSWER);
-        call.max_timeout = ANSWER;
-        let answer = hub.remote().request(call).await.ok().and_then(|reply| reply.outcome.ok());
-        let limits = Limits { bytes: MOST_BYTES, ..self.limits().clone() };
-        let said = answer
-            .filter(|answer| answer.as_bytes().len() <= MOST_BYTES)
-            .and_then(|answer| DeclaredManifest::in_result(&answer, &limits));
-        let outcome = if said.is_some() { result::SUCCESS } else { result::FAILURE };
-        let event = audit::event_of(event::READ, audit::kernel(), outcome);
-        let event = audit::with(audit::about(event, server.id(), Some(name)), "kind", "manifest");
-        self.gate().audit.note(event).await;
-        said.map(calm)
+        let has_changed = before.is_some() && before != said;
+        (said, has_changed)
     }
 
     /// Whether a server says that it understands a proposal: in its capabilities, or in a manifest that was read.
-    pub(crate) fn understands(&self, server: &Server, proposal: Proposal) -> bool {
+    pub(super) fn understands(&self, server: &Server, proposal: Proposal) -> bool {
         let hub = server.hub_now();
         let declared = hub.map(|hub| proposals::declared(&hub.connected.server.capabilities));
         declared.is_some_and(|declared| declared.has(proposal))
-            || self.manifests().asked.last(server.id()).is_some_and(|said| said.extensions.contains(&proposal))
+            || self.last(server.id()).is_some_and(|said| said.extensions.contains(&proposal))
     }
+}
+
+async fn asked(server: &Arc<Server>, name: &str, limits: &Limits, auditor: &Auditor) -> Option<DeclaredManifest> {
+    let hub = server.hub_now()?;
+    let params = Edit::empty().set("name", Raw::string(name)).set("arguments", Raw::empty_object()).finish();
+    let params = match hub.revision().era() {
+        Era::Legacy => params,
+        Era::Modern => bridge::modern_params(Some(&params), &hub.caller, None).ok()?,
+    };
+    let mut call = Call::new(method::TOOLS_CALL, Some(params)).within(ANSWER);
+    call.max_timeout = ANSWER;
+    let answer = hub.remote().request(call).await.ok().and_then(|reply| reply.outcome.ok());
+    let limits = Limits { bytes: MOST_BYTES, ..limits.clone() };
+    let said = answer
+        .filter(|answer| answer.as_bytes().len() <= MOST_BYTES)
+        .and_then(|answer| DeclaredManifest::in_result(&answer, &limits));
+    let outcome = if said.is_some() { result::SUCCESS } else { result::FAILURE };
+    let event = audit::event_of(event::READ, audit::kernel(), outcome);
+    let event = audit::with(audit::about(event, server.id(), Some(name)), "kind", "manifest");
+    auditor.note(event).await;
+    said.map(calm)
 }
 
 /// A manifest without texts that give orders to a model: nobody has accepted them.

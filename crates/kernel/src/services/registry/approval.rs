@@ -7,20 +7,19 @@
 
 use std::collections::HashMap;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::ApprovalPolicy;
-use switchboard_store::{ApprovalState, Claim, Claimed, Digest, HeldCall, StoreError, Ticket};
+use switchboard_store::{ApprovalState, Claim, Claimed, Digest, HeldCall, Store, StoreError, Ticket};
 use switchboard_wire::Raw;
 
-use crate::gate::audit::{self, event, result};
+use crate::gate::audit::{self, Auditor, event, result};
 use crate::gate::canonical;
 use crate::initialize;
-use crate::kernel::Kernel;
 
 /// How long a question stays open.
 const QUESTION_TTL: SignedDuration = SignedDuration::from_hours(12);
@@ -71,13 +70,22 @@ pub(crate) struct ApprovalRequest<'a> {
     pub(crate) message: String,
 }
 
-impl Kernel {
+/// Asks a person, and knows what they said.
+pub(crate) struct Approvals<'a> {
+    pub(super) policy: ApprovalPolicy,
+    pub(super) store: Option<&'a Store>,
+    pub(super) now: Timestamp,
+    pub(super) audit: &'a Auditor,
+    pub(super) asked: &'a AskedQuestions,
+}
+
+impl Approvals<'_> {
     /// Makes sure that a person agreed.
     ///
     /// # Errors
     /// Nobody can be asked, or the policy is to ask nobody.
     pub(crate) async fn agreed(&self, context: &Context, wish: ApprovalRequest<'_>) -> Result<Agreed, Fault> {
-        match self.gate().options().approval_policy {
+        match self.policy {
             ApprovalPolicy::AutoApprove => return Ok(Agreed::Yes(None)),
             ApprovalPolicy::DenyAll | ApprovalPolicy::ConfigOnly => {
                 let text = "the operator approves only what the configuration names";
@@ -85,12 +93,12 @@ impl Kernel {
             }
             ApprovalPolicy::Interactive => {}
         }
-        let Some(store) = self.gate().store() else {
+        let Some(store) = self.store else {
             let text = "a person has to agree to this, and this kernel keeps no questions";
             return Err(Fault::new(FaultKind::ConfirmationRequired, text));
         };
         let arguments = canonical::digest(wish.exact).map_err(crate::forward::malformed)?;
-        let (approvals, now) = (store.approvals(), self.gate().granted.time());
+        let (approvals, now) = (store.approvals(), self.now);
         let (principal, session) = (&context.session.principal, &context.session);
         let claim = Claim {
             ticket: Ticket::Reusable,
@@ -105,7 +113,7 @@ impl Kernel {
             self.note_question(context, &wish, event::APPROVED, result::SUCCESS, arguments, &approval.held.id).await;
             return Ok(Agreed::Yes(Some(approval.held.id)));
         }
-        if let Some(id) = self.registry().asked.last(&claim)
+        if let Some(id) = self.asked.last(&claim)
             && let Some(before) = approvals.get(&id).await.map_err(unanswerable)?
             && before.state == ApprovalState::Denied
             && now < before.held.expires_at
@@ -123,7 +131,7 @@ impl Kernel {
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many questions wait for a person"));
         }
         let id = switchboard_peer::random_token();
-        self.registry().asked.note(&claim, &id);
+        self.asked.note(&claim, &id);
         let held = HeldCall {
             id,
             principal: claim.principal,
@@ -154,7 +162,7 @@ impl Kernel {
         let event = audit::event_of(event_type, audit::principal(&context.session), outcome);
         let event = audit::about(event, initialize::NAME, Some(wish.tool));
         let event = audit::with(audit::with(event, "approval", id), "arguments", arguments.to_string());
-        self.gate().audit.note(audit::with(event, "message", wish.message.as_str())).await;
+        self.audit.note(audit::with(event, "message", wish.message.as_str())).await;
     }
 }
 

@@ -133,19 +133,21 @@ impl Kernel {
             "tool": TOOL, "arguments": tool, "risk_level": "dangerous",
             "client": client, "message": message,
         });
-        let approval = match self.agreed(context, ApprovalRequest { tool: TOOL, exact: &exact, shown, message }).await {
-            Ok(Agreed::Yes(approval)) => approval,
-            Ok(Agreed::Pending(id)) => {
-                return Ok(json!({
-                    "status": "pending_approval", "approval": id, "message": how_to_go_on(&id),
-                    "tools_loaded": [], "tools_unavailable": [],
-                }));
-            }
-            Err(fault) => {
-                self.note_refused(context, method::TOOLS_REQUEST, None, &fault).await;
-                return Err(fault);
-            }
-        };
+        let approval =
+            match self.approvals().agreed(context, ApprovalRequest { tool: TOOL, exact: &exact, shown, message }).await
+            {
+                Ok(Agreed::Yes(approval)) => approval,
+                Ok(Agreed::Pending(id)) => {
+                    return Ok(json!({
+                        "status": "pending_approval", "approval": id, "message": how_to_go_on(&id),
+                        "tools_loaded": [], "tools_unavailable": [],
+                    }));
+                }
+                Err(fault) => {
+                    self.note_refused(context, method::TOOLS_REQUEST, None, &fault).await;
+                    return Err(fault);
+                }
+            };
         let token = switchboard_peer::random_token();
         let part: String = Digest::of(token.as_bytes()).to_string().chars().take(4).collect();
         let id = format!("dynamic.{}-{part}", written.name);

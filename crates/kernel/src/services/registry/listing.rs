@@ -13,11 +13,12 @@ use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_wire::{Notification, Raw};
 
-use super::Run;
 use super::register::invalid;
+use super::{Registry, Run};
 use crate::gate::Tables;
-use crate::kernel::{Kernel, View};
+use crate::kernel::View;
 use crate::server::{Phase, Server};
+use crate::services::house::{Rights, Servers};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,46 +63,44 @@ struct Filter {
     status: Option<String>,
 }
 
-impl Kernel {
-    /// The servers that somebody who was authenticated may know of, with the tools that he may use.
-    ///
-    /// # Errors
-    /// It cannot be known now what he may use.
-    pub async fn offered_to(&self, principal: &Principal) -> Result<Vec<OfferedServer>, Fault> {
-        let session = Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody));
-        self.offered(&session).await
-    }
+/// The session of a principal who asks without one.
+pub(super) fn session_of(principal: &Principal) -> Arc<Session> {
+    Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody))
+}
 
-    /// The servers that somebody who was authenticated may know of, each with how many of its tools they may use. Does
-    /// not wait for servers that are starting.
-    ///
-    /// # Errors
-    /// It cannot be known now what they may use.
-    pub async fn known_to(&self, principal: &Principal) -> Result<HashMap<Arc<str>, usize>, Fault> {
-        let session = Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody));
-        let tables = self.tables().await?;
-        let view = self.view();
+/// Tells of servers.
+pub(super) struct Listing<'a, H> {
+    pub(super) house: &'a H,
+    pub(super) registry: &'a Registry,
+}
+
+impl<H: Servers + Rights> Listing<'_, H> {
+    /// The servers that a session may know of, each with how many of its tools it may use. Does not wait for servers that are
+    /// starting.
+    pub(super) async fn known(&self, session: &Session) -> Result<HashMap<Arc<str>, usize>, Fault> {
+        let tables = self.house.tables().await?;
+        let view = self.house.view();
         let mut known: HashMap<Arc<str>, usize> = HashMap::new();
         for (id, exposed, route) in view.directory.tools() {
             let Some(server) = view.servers.get(route.server) else { continue };
-            if self.access(&tables, &session, server, Some((&route.original, exposed))).allow {
+            if self.house.access(&tables, session, server, Some((&route.original, exposed))).allow {
                 *known.entry(id.clone()).or_default() += 1;
             }
         }
-        for server in view.servers.iter().filter(|server| self.access(&tables, &session, server, None).allow) {
+        for server in view.servers.iter().filter(|server| self.house.access(&tables, session, server, None).allow) {
             known.entry(server.id().clone()).or_default();
         }
         Ok(known)
     }
 
-    /// The same for a session.
+    /// The servers that a session may know of, with the tools that it may use.
     pub(super) async fn offered(&self, session: &Session) -> Result<Vec<OfferedServer>, Fault> {
-        self.wait_for_servers().await;
-        let tables = self.tables().await?;
-        let view = self.view();
+        self.house.wait_for_servers().await;
+        let tables = self.house.tables().await?;
+        let view = self.house.view();
         // Scopes take away, also from who may decide for others.
         let sees_all = session.identity.admin && !session.identity.is_limited();
-        let known = |server: &&Arc<Server>| sees_all || self.knows_of(&tables, session, server);
+        let known = |server: &&Arc<Server>| sees_all || self.house.knows_of(&tables, session, server);
         Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, session, server)).collect())
     }
 
@@ -111,13 +110,14 @@ impl Kernel {
         let said = |key: &str| info.as_ref().and_then(|info| info.member(key)?.as_text());
         let agreement = hub.as_ref().and_then(|hub| hub.agreement.as_ref());
         let tools = view.directory.shown_tools().filter(|(id, ..)| **id == **server.id());
-        let tools = tools
-            .filter(|(_, original, exposed, _)| self.access(tables, session, server, Some((original, exposed))).allow);
+        let tools = tools.filter(|(_, original, exposed, _)| {
+            self.house.access(tables, session, server, Some((original, exposed))).allow
+        });
         let described = |raw: &Raw| raw.member("description").and_then(|text| text.as_text()).unwrap_or_default();
         let tools: Vec<_> = tools
             .map(|(_, original, exposed, raw)| (original.to_owned(), exposed.to_owned(), described(raw)))
             .collect();
-        let registration = self.registry().find(server.id());
+        let registration = self.registry.find(server.id());
         OfferedServer {
             id: server.id().to_string(),
             description: policy.description.clone().or_else(|| said("description")).or_else(|| said("title")),
@@ -130,7 +130,8 @@ impl Kernel {
             extensions: agreement.map_or_else(|| policy.extensions.clone(), |agreement| agreement.names().to_vec()),
             permissions: server.permissions_required(),
             permissions_missing: self
-                .standing(tables, server, None)
+                .house
+                .permissions_of(tables, server)
                 .missing
                 .into_iter()
                 .map(|missing| missing.permission)
@@ -143,7 +144,7 @@ impl Kernel {
         }
     }
 
-    pub(super) async fn list_offered(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+    pub(super) async fn list(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let asked: ListParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let filter = asked.filter;
         let wanted = filter.status.as_deref().unwrap_or("connected");

@@ -12,15 +12,17 @@ use parking_lot::RwLock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, Search, Tool};
-use switchboard_peer::{Context, Principal};
+use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::proposals::RECOMMEND_SERVERS;
 use switchboard_wire::Raw;
 
+use super::listing::Listing;
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
-use crate::gate::audit;
-use crate::kernel::Kernel;
+use crate::gate::audit::{self, Auditor};
+use crate::services::discovery::Discovery;
+use crate::services::house::{Rights, Servers};
 
 /// Recommendations where nobody says how many, and at most.
 const DEFAULT_RECOMMENDATIONS: usize = 5;
@@ -98,8 +100,16 @@ struct Recommendation {
     told: Value,
 }
 
-impl Kernel {
-    pub(crate) async fn recommend_servers(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+/// Says which server could help.
+pub(super) struct Recommender<'a, H> {
+    pub(super) listing: Listing<'a, H>,
+    pub(super) discovery: &'a Discovery,
+    pub(super) sources: &'a [Arc<dyn Source>],
+    pub(super) audit: &'a Auditor,
+}
+
+impl<H: Servers + Rights> Recommender<'_, H> {
+    pub(super) async fn recommend(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let asked: RecommendParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
         if needed.trim().is_empty() || needed.len() > MAX_QUERY_BYTES {
@@ -111,7 +121,7 @@ impl Kernel {
         let mut found = self.those_there(context, &needed, &words).await?;
         let mut unread = Vec::new();
         if asked.registries != Some(false) {
-            for source in &self.options().servers.sources {
+            for source in self.sources {
                 match self.those_of(source, &needed, &words).await {
                     Ok(more) => found.extend(more),
                     Err(why) => unread.push(json!({"registry_url": source.address(), "why": why})),
@@ -125,7 +135,7 @@ impl Kernel {
         let query = switchboard_policy::redact::value(&Raw::string(&needed));
         let event = audit::with(audit::with(event, "method", RECOMMEND_SERVERS), "query", query);
         let names: Vec<&str> = found.iter().filter_map(|found| found.told["server_name"].as_str()).collect();
-        self.gate().audit.note(audit::with(event, "found", names.join(", "))).await;
+        self.audit.note(audit::with(event, "found", names.join(", "))).await;
         let mut answer = json!({
             "capability_needed": needed,
             "recommendations": found.into_iter().map(|found| without_nothing(found.told)).collect::<Vec<_>>(),
@@ -137,13 +147,9 @@ impl Kernel {
         Raw::from_value(&answer).map_err(Fault::internal)
     }
 
-    /// The servers that somebody who was authenticated may know of and that can do what is needed, the best first, with
-    /// how well they fit, from 0 to 1, and the tools that do.
-    ///
-    /// # Errors
-    /// It cannot be known now what he may use.
-    pub async fn offered_for(&self, principal: &Principal, needed: &str) -> Result<Vec<Offer>, Fault> {
-        let servers = self.offered_to(principal).await?;
+    /// The servers that a session may know of and that can do what is needed, the best first.
+    pub(super) async fn offers(&self, session: &Session, needed: &str) -> Result<Vec<Offer>, Fault> {
+        let servers = self.listing.offered(session).await?;
         let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
         offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
         Ok(offers)
@@ -153,7 +159,7 @@ impl Kernel {
     async fn fitting(&self, servers: Vec<OfferedServer>, words: &str) -> Vec<Offer> {
         let visible: HashSet<&str> =
             servers.iter().flat_map(|server| &server.tools).map(|(_, exposed, _)| exposed.as_str()).collect();
-        let hits = self.search_among(&visible, words, TOOLS).await;
+        let hits = self.discovery.search_among(&self.listing.house.view(), &visible, words, TOOLS).await;
         drop(visible);
         let about = |server: &OfferedServer| Tool {
             id: server.id.clone(),
@@ -181,7 +187,7 @@ impl Kernel {
 
     /// Servers that are there.
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
-        let servers = self.offered(&context.session).await?;
+        let servers = self.listing.offered(&context.session).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({
@@ -212,11 +218,11 @@ impl Kernel {
     ) -> Result<Vec<Recommendation>, String> {
         let servers = tokio::time::timeout(WAIT, source.servers());
         let servers = servers.await.map_err(|_| "the registry did not answer in time".to_owned())??;
-        let (kernel, address) = (self.clone(), source.address().to_owned());
+        let (shelf, address) = (self.listing.registry.shelf.clone(), source.address().to_owned());
         let (known, words) = (servers.clone(), words.to_owned());
         // The first search of a large registry reads all of it.
         let searching = tokio::task::spawn_blocking(move || {
-            let catalog = kernel.registry().shelf.catalog(&address, &known);
+            let catalog = shelf.catalog(&address, &known);
             catalog.search(&Search::new(words).top(MAX_RECOMMENDATIONS), |_| true)
         });
         let hits = searching.await.map_err(|_| "the kernel is ending".to_owned())?.hits;

@@ -118,7 +118,7 @@ impl Kernel {
                 "client": client, "message": message,
             });
             let wish = ApprovalRequest { tool: "mgp_discovery_register", exact: &exact, shown, message };
-            match self.agreed(context, wish).await {
+            match self.approvals().agreed(context, wish).await {
                 Ok(Agreed::Yes(approval)) => approval,
                 Ok(Agreed::Pending(id)) => {
                     return Ok(json!({

@@ -23,13 +23,13 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::DISCOVERY_LIST,
         "Which servers there are, how they are, and what they offer.",
-        run!(kernel, call => kernel.list_offered(call.context, &call.params()).await),
+        run!(kernel, call => kernel.listing().list(call.context, &call.params()).await),
     )
     .tool(tool("mgp_discovery_list", list_schema)),
     OwnMethod::only_tool(
         tool(RECOMMEND, recommend_schema),
         ABOUT_RECOMMEND,
-        run!(kernel, call => kernel.recommend_servers(call.context, &call.params()).await),
+        run!(kernel, call => kernel.recommender().recommend(call.context, &call.params()).await),
     ),
     OwnMethod::method(
         method::DISCOVERY_REGISTER,
@@ -49,7 +49,7 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         RECOMMEND_SERVERS,
         ABOUT_RECOMMEND,
-        run!(kernel, call => kernel.recommend_servers(call.context, &call.params()).await),
+        run!(kernel, call => kernel.recommender().recommend(call.context, &call.params()).await),
     )
     .tool(OwnTool::new(RECOMMEND_SERVERS, recommend_schema).beside(Beside::Tokens).listed_when(|_, context| {
         proposals::declared(&context.caller.capabilities).has(Proposal::ServerRecommendations)

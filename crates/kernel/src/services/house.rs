@@ -1,0 +1,110 @@
+//! What services ask of the house around them. A service takes these, and not the kernel: what it can reach is what it says.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use switchboard_peer::Session;
+use switchboard_policy::access::Access;
+use switchboard_policy::permission::PermissionStatus;
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::DefaultPolicy;
+
+use crate::gate::{Presented, Tables};
+use crate::kernel::{Kernel, View};
+use crate::server::Server;
+
+/// The servers there are.
+pub(crate) trait Servers: Sync {
+    /// They and what all of them offer, at this moment.
+    fn view(&self) -> Arc<View>;
+
+    /// Gives those that are just starting a moment.
+    fn wait_for_servers(&self) -> impl Future<Output = ()> + Send;
+
+    /// One of them.
+    fn server(&self, id: &str) -> Option<Arc<Server>> {
+        self.view().servers.iter().find(|server| &**server.id() == id).cloned()
+    }
+}
+
+/// Who may use what.
+pub(crate) trait Rights: Sync {
+    /// What is granted.
+    ///
+    /// # Errors
+    /// It cannot be known now.
+    fn tables(&self) -> impl Future<Output = Result<Arc<Tables>, Fault>> + Send;
+
+    /// Takes over what was just decided.
+    ///
+    /// # Errors
+    /// What is granted cannot be read now.
+    fn decided(&self) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// The time by which grants end.
+    fn time(&self) -> Timestamp;
+
+    /// Whether a session may use a tool of a server (its own name and the one clients know); without one, the server.
+    fn access(&self, tables: &Tables, session: &Session, server: &Server, tool: Option<(&str, &str)>) -> Access;
+
+    /// Whether a session may use anything of a server.
+    fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool;
+
+    /// Whether the tokens of a session cover a tool, or a server as a whole.
+    fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool;
+
+    /// What holds for a principal where nothing is granted or denied.
+    fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy;
+
+    /// What a server has and lacks of the permissions that it needs.
+    fn permissions_of(&self, tables: &Tables, server: &Server) -> PermissionStatus;
+}
+
+impl Servers for Kernel {
+    fn view(&self) -> Arc<View> {
+        Self::view(self)
+    }
+
+    async fn wait_for_servers(&self) {
+        Self::wait_for_servers(self).await;
+    }
+}
+
+impl Rights for Kernel {
+    async fn tables(&self) -> Result<Arc<Tables>, Fault> {
+        Self::tables(self).await
+    }
+
+    async fn decided(&self) -> Result<(), Fault> {
+        self.gate().audit.look_for_decisions();
+        if self.gate().granted.again().await? {
+            self.grants_changed();
+        }
+        Ok(())
+    }
+
+    fn time(&self) -> Timestamp {
+        self.gate().granted.time()
+    }
+
+    fn access(&self, tables: &Tables, session: &Session, server: &Server, tool: Option<(&str, &str)>) -> Access {
+        Self::access(self, tables, session, server, tool)
+    }
+
+    fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool {
+        Self::knows_of(self, tables, session, server)
+    }
+
+    fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool {
+        Self::is_covered(self, session, presented, server, tool)
+    }
+
+    fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
+        Self::default_for(self, principal, server)
+    }
+
+    fn permissions_of(&self, tables: &Tables, server: &Server) -> PermissionStatus {
+        self.standing(tables, server, None)
+    }
+}
