@@ -32,6 +32,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::hearers::Concerns;
+use self::record::QuestionRecord;
 use crate::forward::malformed;
 use crate::initialize;
 use crate::kernel::{Kernel, params_missing, text_of};
@@ -168,7 +169,7 @@ impl Kernel {
             Came::TooMany { bound, is_first } => {
                 tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
                 if is_first {
-                    self.record_too_many(server, about.as_ref(), &request, bound);
+                    QuestionRecord(&self.gate().audit).too_many(server, about.as_ref(), &request, bound);
                 }
                 self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"));
             }
@@ -211,7 +212,7 @@ impl Kernel {
         self.callbacks().waiting.lock().remove(&id);
         let said = match &ending {
             Ending::Answered(answer) => {
-                match self.record_answer(&id, &server, about.as_ref(), &request, answer).await {
+                match QuestionRecord(&self.gate().audit).answer(&id, &server, about.as_ref(), &request, answer).await {
                     Ok(()) => Some(answer.said.clone()),
                     Err(fault) => {
                         tracing::error!(callback = %id, %fault, "an answer is withheld: it cannot be put on record");
@@ -223,7 +224,7 @@ impl Kernel {
                 let said = without_answer(&request, "invalid_response");
                 let open = self.callbacks().table.lock().close(&id, &said);
                 if open.is_some() {
-                    self.record_unfit(&server, about.as_ref(), &request).await;
+                    QuestionRecord(&self.gate().audit).unfit(&server, about.as_ref(), &request).await;
                 }
                 open.map(|_| said)
             }
@@ -232,7 +233,7 @@ impl Kernel {
                 let open = self.callbacks().table.lock().close(&id, &said);
                 let cancelled = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
                 if open.is_some() && !cancelled {
-                    self.record_unanswered(&server, about.as_ref(), &request).await;
+                    QuestionRecord(&self.gate().audit).unanswered(&server, about.as_ref(), &request).await;
                 }
                 // Who waits for no answer might take it for one to its next question.
                 open.map(|_| said)

@@ -37,7 +37,7 @@ use crate::repeat_offender::Refusals;
 use crate::server::Server;
 use crate::server::turns::StartTurns;
 use crate::services::discovery::Discovery;
-use crate::services::events::Events;
+use crate::services::events::{EventService, Events};
 use crate::services::manifest::Manifests;
 use crate::services::registry::Registry;
 use crate::spec::{KernelOptions, ServerSpec};
@@ -451,6 +451,11 @@ impl Kernel {
 
     pub(crate) fn events(&self) -> &Events {
         &self.0.events
+    }
+
+    /// Subscriptions, and who may hear of what.
+    pub(crate) fn event_service(&self) -> EventService<Self> {
+        EventService::new(self, &self.0.events)
     }
 
     pub(crate) fn streams(&self) -> &Streams {

@@ -95,7 +95,7 @@ impl Handler for Kernel {
         self.0.clients.lock().remove(&session.id);
         self.discovery().forget(session);
         self.apps().forget(session);
-        self.end_subscriptions_of(&session.id);
+        self.event_service().end_subscriptions_of(&session.id);
         self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();

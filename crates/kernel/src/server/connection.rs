@@ -237,7 +237,7 @@ impl Server {
         if let Some(level) = kernel.shared_level() {
             self.tell_level(hub, level).await;
         }
-        tokio::join!(self.subscribe_again(hub), kernel.subscribe_again_at(self, hub));
+        tokio::join!(self.subscribe_again(hub), kernel.event_service().subscribe_again_at(self, hub));
     }
 
     /// The same whenever it has lost its session and got a new one, and where it took too long at first.

@@ -29,6 +29,7 @@ use tokio::time::Instant;
 
 use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
+use crate::services::house::{Rights, Servers, Tasks};
 
 /// Ids that are remembered, to tell an event that comes again.
 const REMEMBERED: usize = 16_384;
@@ -116,39 +117,52 @@ impl Events {
     }
 }
 
-impl Kernel {
+/// Subscriptions, and who may hear of what.
+#[derive(Clone)]
+pub(crate) struct EventService<H> {
+    house: H,
+    events: Arc<Events>,
+}
+
+impl EventService<Kernel> {
+    pub(crate) fn new(kernel: &Kernel, events: &Arc<Events>) -> Self {
+        Self { house: kernel.clone(), events: events.clone() }
+    }
+}
+
+impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     /// Takes events off the bus until the kernel ends. Begun with the first subscription.
     fn pump_events(&self) {
-        if self.events().pumping.swap(true, Ordering::AcqRel) {
+        if self.events.pumping.swap(true, Ordering::AcqRel) {
             return;
         }
-        let mut feed = self.events().bus.listen();
-        let kernel = self.clone();
-        self.spawn(async move {
+        let mut feed = self.events.bus.listen();
+        let service = self.clone();
+        self.house.spawn(async move {
             let mut seen = SeenEvents::new(REMEMBERED);
             loop {
-                let end = kernel.events().book.lock().next_end();
+                let end = service.events.book.lock().next_end();
                 let end = end.map_or_else(|| Instant::now() + IDLE, Instant::from_std);
                 let heard = tokio::select! {
                     heard = feed.next() => heard,
                     () = tokio::time::sleep_until(end) => {
-                        let ended = kernel.events().book.lock().expire(Instant::now().into_std());
-                        kernel.ended(ended, "expired");
+                        let ended = service.events.book.lock().expire(Instant::now().into_std());
+                        service.ended(ended, "expired");
                         continue;
                     }
-                    () = kernel.events().changed.notified() => continue,
-                    () = kernel.closing().cancelled() => break,
+                    () = service.events.changed.notified() => continue,
+                    () = service.house.closing().cancelled() => break,
                 };
                 match heard {
-                    Some(Heard::Event(event)) if seen.is_new(&event.id) => kernel.dispatch(&event),
+                    Some(Heard::Event(event)) if seen.is_new(&event.id) => service.dispatch(&event),
                     Some(Heard::Event(_)) => {}
                     // The numbers of the subscriptions have no gap, so nobody is told of it but the operator.
                     Some(Heard::Missed(count)) => tracing::warn!(count, "events came faster than they could be told"),
                     None => break,
                 }
             }
-            let ended = kernel.events().book.lock().remove_all(|_| true);
-            kernel.ended(ended, "shutdown");
+            let ended = service.events.book.lock().remove_all(|_| true);
+            service.ended(ended, "shutdown");
         });
     }
 
@@ -162,11 +176,11 @@ impl Kernel {
             data: &event.data,
         };
         let weight = event.data.as_bytes().len() + 256;
-        let listener = |id: &Arc<str>| self.events().listeners.lock().get(id).cloned();
+        let listener = |id: &Arc<str>| self.events.listeners.lock().get(id).cloned();
         let may_hear = |id: &Arc<str>, _: &Wanted| {
             listener(id).is_some_and(|listener| self.may_hear(&listener.session, &listener.presented, &event.audience))
         };
-        let deliveries = self.events().book.lock().offer(&offered, event, weight, may_hear);
+        let deliveries = self.events.book.lock().offer(&offered, event, weight, may_hear);
         for delivery in deliveries {
             if let Some(listener) = listener(&delivery.id) {
                 listener.tell(delivery.seq, event);
@@ -185,16 +199,16 @@ impl Kernel {
             Audience::Operators => identity.admin && presented.is_empty(),
             Audience::Doer { principal, server, tool } => {
                 (identity.admin || session.principal == *principal)
-                    && self.is_covered(session, presented, server.as_deref(), tool.as_deref())
+                    && self.house.is_covered(session, presented, server.as_deref(), tool.as_deref())
             }
             Audience::Some { principals, .. }
                 if !identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
             {
                 false
             }
-            Audience::Server(id) | Audience::Some { server: id, .. } => self.server(id).is_some_and(|server| {
-                let tables = self.gate().granted.latest();
-                self.knows_of(&tables, session, &server) && self.scopes_know_of(session, presented, &server)
+            Audience::Server(id) | Audience::Some { server: id, .. } => self.house.server(id).is_some_and(|server| {
+                let tables = self.house.latest_tables();
+                self.house.knows_of(&tables, session, &server) && self.house.scopes_know_of(session, presented, &server)
             }),
         }
     }
@@ -211,9 +225,9 @@ impl Kernel {
     }
 
     fn forget_listener(&self, id: &Arc<str>, wanted: &Wanted) -> Option<Arc<Listener>> {
-        let listener = self.events().listeners.lock().remove(id);
+        let listener = self.events.listeners.lock().remove(id);
         if listener.is_some() {
-            self.events().wanted.fetch_sub(1, Ordering::Relaxed);
+            self.events.wanted.fetch_sub(1, Ordering::Relaxed);
         }
         self.release_upstream(wanted);
         listener
@@ -221,10 +235,10 @@ impl Kernel {
 
     /// A session, or a stream, has ended: its subscriptions end with it.
     pub(crate) fn end_subscriptions_of(&self, owner: &str) {
-        if !self.events().are_wanted() {
+        if !self.events.are_wanted() {
             return;
         }
-        let ended = self.events().book.lock().end_of(owner);
+        let ended = self.events.book.lock().end_of(owner);
         for (id, wanted) in ended {
             let _ = self.forget_listener(&id, &wanted);
         }

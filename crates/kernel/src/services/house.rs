@@ -9,13 +9,14 @@ use switchboard_policy::access::Access;
 use switchboard_policy::permission::PermissionStatus;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::DefaultPolicy;
+use tokio_util::sync::CancellationToken;
 
 use crate::gate::{Presented, Tables};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
 /// The servers there are.
-pub(crate) trait Servers: Sync {
+pub(crate) trait Servers: Send + Sync {
     /// They and what all of them offer, at this moment.
     fn view(&self) -> Arc<View>;
 
@@ -29,12 +30,15 @@ pub(crate) trait Servers: Sync {
 }
 
 /// Who may use what.
-pub(crate) trait Rights: Sync {
+pub(crate) trait Rights: Send + Sync {
     /// What is granted.
     ///
     /// # Errors
     /// It cannot be known now.
     fn tables(&self) -> impl Future<Output = Result<Arc<Tables>, Fault>> + Send;
+
+    /// What was granted when that was last read.
+    fn latest_tables(&self) -> Arc<Tables>;
 
     /// Takes over what was just decided.
     ///
@@ -54,11 +58,33 @@ pub(crate) trait Rights: Sync {
     /// Whether the tokens of a session cover a tool, or a server as a whole.
     fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool;
 
+    /// Whether session tokens cover anything of a server. Asking keeps none of them alive.
+    fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool;
+
     /// What holds for a principal where nothing is granted or denied.
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy;
 
     /// What a server has and lacks of the permissions that it needs.
     fn permissions_of(&self, tables: &Tables, server: &Server) -> PermissionStatus;
+}
+
+/// Work beside requests.
+pub(crate) trait Tasks: Send + Sync {
+    /// Runs something until it is over or the kernel has ended.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static);
+
+    /// Cancelled when the kernel ends.
+    fn closing(&self) -> &CancellationToken;
+}
+
+impl Tasks for Kernel {
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        Self::spawn(self, work);
+    }
+
+    fn closing(&self) -> &CancellationToken {
+        Self::closing(self)
+    }
 }
 
 impl Servers for Kernel {
@@ -74,6 +100,10 @@ impl Servers for Kernel {
 impl Rights for Kernel {
     async fn tables(&self) -> Result<Arc<Tables>, Fault> {
         Self::tables(self).await
+    }
+
+    fn latest_tables(&self) -> Arc<Tables> {
+        self.gate().granted.latest()
     }
 
     async fn decided(&self) -> Result<(), Fault> {
@@ -98,6 +128,10 @@ impl Rights for Kernel {
 
     fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool {
         Self::is_covered(self, session, presented, server, tool)
+    }
+
+    fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool {
+        Self::scopes_know_of(self, session, presented, server)
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {

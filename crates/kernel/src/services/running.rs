@@ -26,13 +26,13 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::EVENTS_SUBSCRIBE,
         "Subscribes to events. The answer says which of the channels there are.",
-        run!(kernel, call => kernel.subscribe_events(call.context, &call.params()).await),
+        run!(kernel, call => kernel.event_service().subscribe(call.context, &call.params()).await),
     )
     .tool(tool("mgp_events_subscribe", Extension::Events, subscribe_schema)),
     OwnMethod::method(
         method::EVENTS_UNSUBSCRIBE,
         "Ends a subscription.",
-        run!(kernel, call => kernel.unsubscribe_events(call.context, &call.params())),
+        run!(kernel, call => kernel.event_service().unsubscribe(call.context, &call.params())),
     )
     .tool(tool("mgp_events_unsubscribe", Extension::Events, || {
         object(&json!({"subscription_id": text("The subscription")}), &["subscription_id"])
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::EVENTS_REPLAY,
         "Gives the events of a subscription after a number.",
-        run!(kernel, call => kernel.replay_events(call.context, &call.params())),
+        run!(kernel, call => kernel.event_service().replay(call.context, &call.params())),
     )
     .tool(tool("mgp_events_replay", Extension::Events, replay_schema)),
     OwnMethod::method(
@@ -63,18 +63,18 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         push::SUBSCRIBE,
         "Subscribes to events (proposal 15).",
-        run!(kernel, call => kernel.subscribe_push(call.context, &call.params()).await),
+        run!(kernel, call => kernel.event_service().subscribe_push(call.context, &call.params()).await),
     ),
     OwnMethod::method(
         push::UNSUBSCRIBE,
         "Ends a subscription (proposal 15).",
-        run!(kernel, call => kernel.unsubscribe_events(call.context, &call.params())),
+        run!(kernel, call => kernel.event_service().unsubscribe(call.context, &call.params())),
     )
     .uncounted(),
     OwnMethod::method(
         push::POLL,
         "Gives the events of a subscription after a number (proposal 15).",
-        run!(kernel, call => kernel.replay_events(call.context, &call.params())),
+        run!(kernel, call => kernel.event_service().replay(call.context, &call.params())),
     ),
     OwnMethod::method(
         streaming::RESUME,

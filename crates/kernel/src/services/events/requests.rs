@@ -17,10 +17,10 @@ use switchboard_protocol::proposals::push::{PushSubscribe, PushSubscribed, unwra
 use switchboard_wire::{Edit, Kind, Raw};
 use tokio::time::Instant;
 
-use super::{Dialect, Listener, own, refused};
+use super::{Dialect, EventService, Listener, own, refused};
 use crate::gate::scopes::Presented;
-use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::services::house::{Rights, Servers, Tasks};
 
 /// How often to ask where events are not sent.
 const POLL_SECONDS: u64 = 10;
@@ -61,9 +61,9 @@ pub(crate) struct Ask {
     pub(crate) stream: Option<(Raw, Arc<str>)>,
 }
 
-impl Kernel {
+impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     /// Answers `mgp/events/subscribe`.
-    pub(crate) async fn subscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+    pub(crate) async fn subscribe(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         // What is sent unasked is only for who agreed on it (MGP 2.4).
         if !crate::initialize::agreed_with(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events))
         {
@@ -171,18 +171,18 @@ impl Kernel {
             dialect: ask.dialect,
         };
         let life = {
-            let mut book = self.events().book.lock();
+            let mut book = self.events.book.lock();
             if book.has(&id) {
                 let text = format!("you have a subscription `{name}` already");
                 return Err(Fault::new(FaultKind::InvalidParams, text).suggest("end it first, or choose another name"));
             }
             let life = book.subscribe(id.clone(), wanted, Instant::now().into_std()).map_err(refused)?;
-            self.events().listeners.lock().insert(id.clone(), Arc::new(listener));
-            self.events().wanted.fetch_add(1, Ordering::Relaxed);
+            self.events.listeners.lock().insert(id.clone(), Arc::new(listener));
+            self.events.wanted.fetch_add(1, Ordering::Relaxed);
             life
         };
         self.pump_events();
-        self.events().changed.notify_one();
+        self.events.changed.notify_one();
         let upstream = self.subscribe_upstream(&servers, &patterns).await;
         let ours =
             |pattern: &Pattern| ask.server.is_none() && own::CHANNELS.iter().any(|channel| pattern.matches(channel));
@@ -215,9 +215,9 @@ impl Kernel {
 
     /// Sends the events of a subscription from now on, those that came meanwhile first.
     pub(crate) fn send_events_to(&self, id: &Arc<str>, remote: Arc<dyn Remote>) {
-        let Some(listener) = self.events().listeners.lock().get(id).cloned() else { return };
+        let Some(listener) = self.events.listeners.lock().get(id).cloned() else { return };
         let principal = listener.session.principal.clone();
-        let replayed = self.events().book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
+        let replayed = self.events.book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
         let _ = listener.push.set(remote);
         for (seq, event) in replayed.iter().flat_map(|replayed| &replayed.events) {
             if self.may_hear(&listener.session, &listener.presented, &event.audience) {
@@ -228,9 +228,9 @@ impl Kernel {
 
     /// The servers that a subscription may be about.
     async fn servers_for(&self, context: &Context, named: Option<&str>) -> Result<Vec<Arc<Server>>, Fault> {
-        let tables = self.tables().await?;
-        let view = self.view();
-        let usable = view.servers.iter().filter(|server| self.knows_of(&tables, &context.session, server));
+        let tables = self.house.tables().await?;
+        let view = self.house.view();
+        let usable = view.servers.iter().filter(|server| self.house.knows_of(&tables, &context.session, server));
         let servers: Vec<_> =
             usable.filter(|server| named.is_none_or(|named| **server.id() == *named)).cloned().collect();
         match (named, servers.is_empty()) {
@@ -242,7 +242,7 @@ impl Kernel {
     }
 
     /// Answers `mgp/events/unsubscribe`, and the same of proposal 15.
-    pub(crate) fn unsubscribe_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+    pub(crate) fn unsubscribe(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let said: UnsubscribeParams = read(params)?;
         if !self.drop_subscription(context, &said.subscription_id) {
             return Err(self.no_subscription(context, &said.subscription_id));
@@ -255,22 +255,22 @@ impl Kernel {
 
     fn drop_subscription(&self, context: &Context, name: &str) -> bool {
         let id = self.subscription_named(context, name);
-        let ended = self.events().book.lock().unsubscribe(&id, &context.session.principal);
+        let ended = self.events.book.lock().unsubscribe(&id, &context.session.principal);
         ended.is_some_and(|wanted| self.forget_listener(&id, &wanted).is_some())
     }
 
     /// The subscription that a principal means by a name: one that it chose, or one that was given to it.
     fn subscription_named(&self, context: &Context, name: &str) -> Arc<str> {
         let own = own_name(&context.session.principal, name);
-        if self.events().book.lock().has(&own) { own.into() } else { name.into() }
+        if self.events.book.lock().has(&own) { own.into() } else { name.into() }
     }
 
     /// Answers `mgp/events/replay`.
-    pub(crate) fn replay_events(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+    pub(crate) fn replay(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let said: ReplayParams = read(params)?;
         let id = self.subscription_named(context, &said.subscription_id);
         let replayed = self.replayed(context, &id, &said)?;
-        let listener = self.events().listeners.lock().get(&id).cloned();
+        let listener = self.events.listeners.lock().get(&id).cloned();
         let listener = listener.ok_or_else(|| self.no_subscription(context, &said.subscription_id))?;
         let events = replayed.events.iter().map(|(seq, event)| listener.said(*seq, event));
         written(&ReplayResult::new(events.collect::<Vec<_>>(), replayed.has_more, replayed.truncated))
@@ -285,7 +285,7 @@ impl Kernel {
         let limit = said.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (after, now) = (said.after_seq.unwrap_or(0), Instant::now().into_std());
-        let mut book = self.events().book.lock();
+        let mut book = self.events.book.lock();
         let replayed = book.replay(id, &context.session.principal, after, limit, now);
         let known = book.has(id);
         drop(book);
@@ -298,7 +298,7 @@ impl Kernel {
 
     fn no_subscription(&self, context: &Context, name: &str) -> Fault {
         let id = self.subscription_named(context, name);
-        if self.events().book.lock().has(&id) { not_yours() } else { no_such(name) }
+        if self.events.book.lock().has(&id) { not_yours() } else { no_such(name) }
     }
 }
 

@@ -19,8 +19,9 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
-use crate::kernel::Kernel;
+use super::EventService;
 use crate::server::{Server, SharedConnection};
+use crate::services::house::{Rights, Servers, Tasks};
 
 /// How long a server may take to agree.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -105,7 +106,7 @@ pub(super) struct Upstream {
     pub(super) unasked: Vec<Arc<str>>,
 }
 
-impl Kernel {
+impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     /// Asks the servers that a subscription may be about for its patterns; answers which of them any server has.
     pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Upstream {
         let asked = servers.iter().filter_map(|server| Some((server, Words::of(server)?)));
@@ -133,7 +134,7 @@ impl Kernel {
     async fn want_at(&self, server: &Arc<Server>, words: Words, pattern: &str) -> Agreed {
         let key = (server.id().clone(), pattern.to_owned());
         let known = {
-            let mut all = self.events().upstream.all.lock();
+            let mut all = self.events.upstream.all.lock();
             let full = all.keys().filter(|(id, _)| id == server.id()).count() >= MAX_PATTERNS;
             match all.get_mut(&key) {
                 Some(at) if at.theirs.is_some() => {
@@ -157,7 +158,7 @@ impl Kernel {
         }
         let Some(hub) = server.hub_now() else { return Agreed::No };
         let agreed = ask(hub.remote(), words, pattern).await;
-        if let (Agreed::Yes(theirs), Some(at)) = (&agreed, self.events().upstream.all.lock().get_mut(&key)) {
+        if let (Agreed::Yes(theirs), Some(at)) = (&agreed, self.events.upstream.all.lock().get_mut(&key)) {
             at.theirs = Some(theirs.clone());
         }
         agreed
@@ -167,7 +168,7 @@ impl Kernel {
     pub(super) fn release_upstream(&self, wanted: &Wanted) {
         let mut over = Vec::new();
         {
-            let mut all = self.events().upstream.all.lock();
+            let mut all = self.events.upstream.all.lock();
             if all.is_empty() {
                 return;
             }
@@ -184,9 +185,9 @@ impl Kernel {
             });
         }
         for (id, theirs) in over {
-            let Some(server) = self.server(&id) else { continue };
+            let Some(server) = self.house.server(&id) else { continue };
             let Some((hub, words)) = server.hub_now().zip(Words::of(&server)) else { continue };
-            self.spawn(async move {
+            self.house.spawn(async move {
                 let params = Edit::empty().set("subscription_id", Raw::string(&theirs)).finish();
                 let name = if words == Words::Mgp { method::EVENTS_UNSUBSCRIBE } else { push::UNSUBSCRIBE };
                 let mut call = Call::new(name, Some(params)).within(SUBSCRIBE_TIMEOUT);
@@ -197,10 +198,10 @@ impl Kernel {
     }
 
     /// A server has come, or come back: it is asked for everything that is wanted of it.
-    pub(crate) async fn subscribe_again_at(&self, server: &Arc<Server>, hub: &SharedConnection) {
-        self.events().upstream.forget(|id| self.server(id).is_some());
+    pub(crate) async fn subscribe_again_at(self, server: &Arc<Server>, hub: &SharedConnection) {
+        self.events.upstream.forget(|id| self.house.server(id).is_some());
         let patterns: Vec<String> = {
-            let mut all = self.events().upstream.all.lock();
+            let mut all = self.events.upstream.all.lock();
             let own = all.iter_mut().filter(|((id, _), _)| id == server.id());
             own.map(|((_, pattern), at)| {
                 at.theirs = None;
@@ -216,7 +217,7 @@ impl Kernel {
         // There are no more than a server may be asked for.
         for (pattern, agreed) in futures_util::future::join_all(asks).await {
             let Agreed::Yes(theirs) = agreed else { continue };
-            if let Some(at) = self.events().upstream.all.lock().get_mut(&(server.id().clone(), pattern)) {
+            if let Some(at) = self.events.upstream.all.lock().get_mut(&(server.id().clone(), pattern)) {
                 at.theirs = Some(theirs);
             }
         }
@@ -224,13 +225,13 @@ impl Kernel {
 
     /// Takes an event of a server. One that nobody asked for is nobody's.
     pub(crate) fn take_event(&self, server: &Arc<Server>, notification: &Notification) {
-        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
+        if !self.events.are_wanted() || !self.events.upstream.may_tell(server.id()) {
             return;
         }
         let Some(said) = notification.params.as_ref().and_then(|params| params.view::<MgpEvent>().ok()) else { return };
         // A server may have given several patterns one name.
         let vias: Vec<String> = {
-            let all = self.events().upstream.all.lock();
+            let all = self.events.upstream.all.lock();
             let named = |at: &At| at.theirs.as_deref() == Some(&said.subscription_id);
             let found = all.iter().filter(|((id, _), at)| id == server.id() && named(at));
             let meant = |pattern: &&String| Pattern::read(pattern).is_some_and(|via| via.matches(&said.channel));
@@ -253,8 +254,8 @@ impl Kernel {
         let number = said.event_id.clone().or_else(|| said.seq.map(|seq| seq.to_string()));
         for via in vias {
             let id = number.as_ref().map(|number| format!("{}/{}/{via}/{number}", server.id(), said.subscription_id));
-            self.events().publish(Event {
-                id: id.map_or_else(|| self.events().new_id(), Arc::from),
+            self.events.publish(Event {
+                id: id.map_or_else(|| self.events.new_id(), Arc::from),
                 channel: said.channel.as_str().into(),
                 server: Some(server.id().clone()),
                 via: Some(via.into()),
@@ -269,14 +270,14 @@ impl Kernel {
 
     /// Takes an event of a server that speaks proposal 15. Such servers tell what they have, asked for or not.
     pub(crate) fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
-        if !self.events().are_wanted() || !self.events().upstream.may_tell(server.id()) {
+        if !self.events.are_wanted() || !self.events.upstream.may_tell(server.id()) {
             return;
         }
         let Some(said) = notification.params.as_ref().and_then(|params| params.view::<PushEvent>().ok()) else {
             return;
         };
-        self.events().publish(Event {
-            id: self.events().new_id(),
+        self.events.publish(Event {
+            id: self.events.new_id(),
             channel: said.event.as_str().into(),
             server: Some(server.id().clone()),
             via: None,
