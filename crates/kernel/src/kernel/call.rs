@@ -23,6 +23,7 @@ use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
 use crate::services::discovery;
+use crate::services::intent::Adviser;
 use crate::services::lifecycle::ending;
 use crate::streams::{Live, StreamRequest, StreamedCall};
 use crate::tasks::TaskTool;
@@ -191,7 +192,9 @@ impl Kernel {
         let reply = outcome.map_err(|fault| repeat::told_of_unknown(&call.server, policy, &call.metadata, fault))?;
         self.note_answer(context, &call, policy, &reply);
         match intent {
-            Some(intent) => Ok(Box::pin(self.advised(context, &call.server, &call.name, &intent, reply)).await),
+            Some(intent) => {
+                Ok(Box::pin(Adviser::of(self).advised(context, &call.server, &call.name, &intent, reply)).await)
+            }
             None => Ok(reply),
         }
     }
@@ -279,7 +282,8 @@ impl Kernel {
         }
         let intent = call.metadata.intent();
         if let Some(intent) = &intent
-            && let Some(params) = self.intent_towards(context, &call.server, request.params.as_ref(), intent)
+            && let Some(params) =
+                Adviser::of(self).params_towards(context, &call.server, request.params.as_ref(), intent)
         {
             request.params = Some(params);
         }
@@ -303,7 +307,7 @@ impl Kernel {
             StreamedCall { context: context.clone(), view, server, route, request, params, name, trace, permit };
         let reply = Box::pin(self.call_streamed(streamed, stream)).await?;
         Ok(match advice {
-            Some((server, name, intent)) => self.advised(&context, &server, &name, &intent, reply).await,
+            Some((server, name, intent)) => Adviser::of(self).advised(&context, &server, &name, &intent, reply).await,
             None => reply,
         })
     }

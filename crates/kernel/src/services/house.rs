@@ -2,15 +2,19 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use switchboard_peer::Session;
+use switchboard_peer::{Context, Session};
 use switchboard_policy::access::Access;
 use switchboard_policy::permission::PermissionStatus;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::DefaultPolicy;
+use switchboard_wire::Raw;
 use tokio_util::sync::CancellationToken;
 
+use super::discovery::VisibleTools;
+use crate::directory::ListKind;
 use crate::gate::{Presented, Tables};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
@@ -22,6 +26,12 @@ pub(crate) trait Servers: Send + Sync {
 
     /// Gives those that are just starting a moment.
     fn wait_for_servers(&self) -> impl Future<Output = ()> + Send;
+
+    /// Whether the kernel ends, and new calls are not taken.
+    fn is_draining(&self) -> bool;
+
+    /// How long the kernel has been there.
+    fn uptime(&self) -> Duration;
 
     /// One of them.
     fn server(&self, id: &str) -> Option<Arc<Server>> {
@@ -68,6 +78,28 @@ pub(crate) trait Rights: Send + Sync {
     fn permissions_of(&self, tables: &Tables, server: &Server) -> PermissionStatus;
 }
 
+/// The tools that a client may see.
+pub(crate) trait Lists: Send + Sync {
+    /// The list of them.
+    ///
+    /// # Errors
+    /// It cannot be known now what it may use.
+    fn visible_tools(&self, context: &Context, view: &View) -> impl Future<Output = Result<Raw, Fault>> + Send;
+
+    /// A list of tools by name.
+    fn seen(&self, session: &Session, list: &Raw) -> Arc<VisibleTools>;
+}
+
+impl Lists for Kernel {
+    async fn visible_tools(&self, context: &Context, view: &View) -> Result<Raw, Fault> {
+        self.visible(context, view, ListKind::Tools).await
+    }
+
+    fn seen(&self, session: &Session, list: &Raw) -> Arc<VisibleTools> {
+        Self::seen(self, session, list)
+    }
+}
+
 /// Work beside requests.
 pub(crate) trait Tasks: Send + Sync {
     /// Runs something until it is over or the kernel has ended.
@@ -94,6 +126,14 @@ impl Servers for Kernel {
 
     async fn wait_for_servers(&self) {
         Self::wait_for_servers(self).await;
+    }
+
+    fn is_draining(&self) -> bool {
+        Self::is_draining(self)
+    }
+
+    fn uptime(&self) -> Duration {
+        self.began().elapsed()
     }
 }
 

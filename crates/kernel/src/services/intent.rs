@@ -16,7 +16,9 @@ use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
-use crate::directory::ListKind;
+use super::discovery::Discovery;
+use super::house::{Lists, Servers};
+use super::manifest::Manifests;
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
 
@@ -48,12 +50,25 @@ struct Bounds {
     share: f32,
 }
 
-impl Kernel {
+/// Tells servers what a caller wants to reach, and gives advice.
+pub(crate) struct Adviser<'a, H> {
+    house: &'a H,
+    discovery: &'a Discovery,
+    manifests: &'a Manifests,
+}
+
+impl<'a> Adviser<'a, Kernel> {
+    pub(crate) fn of(kernel: &'a Kernel) -> Self {
+        Self { house: kernel, discovery: kernel.discovery(), manifests: kernel.manifests() }
+    }
+}
+
+impl<H: Servers + Lists> Adviser<'_, H> {
     /// Parameters of a call with its intent as this server expects it; `None` where they can stay as they are.
     ///
     /// A server that understands it finds it at both places that are in use. For others a client of the proposal is heard
     /// by us alone: a member of the parameters that a server does not know can break it. `_meta` is never touched there.
-    pub(crate) fn intent_towards(
+    pub(crate) fn params_towards(
         &self,
         context: &Context,
         server: &Server,
@@ -62,7 +77,7 @@ impl Kernel {
     ) -> Option<Raw> {
         let edit = Edit::of(params?).ok()?;
         let beside = edit.object().has(INTENT);
-        if !self.manifests().understands(server, Proposal::IntentHints) {
+        if !self.manifests.understands(server, Proposal::IntentHints) {
             let ours = beside && speaks(context);
             return ours.then(|| edit.remove(INTENT).finish());
         }
@@ -107,9 +122,9 @@ impl Kernel {
         let advice = result.member(SUGGESTION)?;
         let named = advice.member("recommended_tool")?.as_text()?;
         let calm = advice.member("reason").and_then(|why| why.as_text()).is_none_or(|why| !screen::is_striking(&why));
-        let view = self.view();
-        let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
-        let seen = self.seen(&context.session, &list);
+        let view = self.house.view();
+        let list = self.house.visible_tools(context, &view).await.ok()?;
+        let seen = self.house.seen(&context.session, &list);
         let mut tools = view.directory.tools();
         let exposed = tools
             .find(|(id, _, route)| *id == server.id() && *route.original == *named)
@@ -125,17 +140,17 @@ impl Kernel {
     }
 
     async fn own_advice(&self, context: &Context, called: &str, intent: &str, result: &Raw) -> Option<Raw> {
-        let view = self.view();
-        let list = self.visible(context, &view, ListKind::Tools).await.ok()?;
-        tokio::time::timeout(INDEX_WAIT, self.discovery().index_up_to_date(&view)).await.ok()?;
-        let seen = self.seen(&context.session, &list);
+        let view = self.house.view();
+        let list = self.house.visible_tools(context, &view).await.ok()?;
+        tokio::time::timeout(INDEX_WAIT, self.discovery.index_up_to_date(&view)).await.ok()?;
+        let seen = self.house.seen(&context.session, &list);
         let (home, risk) = place_of(&view, called)?;
         let callable = |name: &str, everywhere: bool| {
             let place = place_of(&view, name).filter(|_| name == called || seen.has(name));
             place.is_some_and(|(server, other)| other <= risk && (everywhere || server == home))
         };
         let search = Search::new(intent).top(COMPARED);
-        let find = |everywhere| self.discovery().search(&search, |name| callable(name, everywhere)).hits;
+        let find = |everywhere| self.discovery.search(&search, |name| callable(name, everywhere)).hits;
         let advice = better(&find(false), called, AT_HOME).or_else(|| better(&find(true), called, ABROAD));
         let (best, own) = advice?;
         let why: Vec<String> = best.reasons.iter().take(REASONS).map(ToString::to_string).collect();

@@ -5,21 +5,21 @@
 //! others ends or starts one. A state that changes is written down and told to those who asked for it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use switchboard_flow::lifecycle::{After, Reason, State};
-use switchboard_peer::{Call, Context};
+use switchboard_peer::{Call, Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Notification, Object, Raw};
 
+use super::house::{Rights, Servers};
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 use crate::directory::ListKind;
 use crate::forward::malformed;
-use crate::gate::audit::{self, event, result};
+use crate::gate::audit::{self, Auditor, event, result};
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
 use crate::server::Server;
@@ -42,33 +42,33 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::HEALTH_PING,
         "Whether a server lives.",
-        run!(kernel, call => kernel.ping_health(call.context, &call.params()).await),
+        run!(kernel, call => ServerLife::of(kernel).ping(call.context, &call.params()).await),
     )
     .tool(tool("mgp_health_ping", server_schema)),
     OwnMethod::method(
         method::HEALTH_STATUS,
         "How a server is: state, tools, calls that run, restarts.",
-        run!(kernel, call => kernel.health_status(call.context, &call.params()).await),
+        run!(kernel, call => ServerLife::of(kernel).status(call.context, &call.params()).await),
     )
     .tool(tool("mgp_health_status", server_schema)),
     OwnMethod::method(
         method::LIFECYCLE_SHUTDOWN,
         "Ends a server after the calls that run.",
-        run!(kernel, call => kernel.shut_down_server(call.context, &call.params())),
+        run!(kernel, call => ServerLife::of(kernel).shut_down(call.context, &call.params())),
     )
     .tool(tool("mgp_lifecycle_shutdown", shutdown_schema).admin_only())
     .for_admins("start or end servers", Some(INSTEAD)),
     OwnMethod::method(
         SERVERS_LIST,
         "All servers and how they are, for the command line.",
-        run!(kernel, _call => Ok::<_, Fault>(kernel.list_servers())),
+        run!(kernel, _call => Ok::<_, Fault>(list(kernel))),
     )
     .for_admins("see all servers", None)
     .uncounted(),
     OwnMethod::method(
         SERVERS_ORDER,
         "Starts, stops or restarts a server, for the command line.",
-        run!(kernel, call => kernel.order_server(call.context, &call.params())),
+        run!(kernel, call => ServerLife::of(kernel).order(call.context, &call.params())),
     )
     .for_admins("start or end servers", Some(INSTEAD))
     .uncounted(),
@@ -92,9 +92,28 @@ fn shutdown_schema() -> Value {
     object(&properties, &["server_id", "reason"])
 }
 
-impl Kernel {
-    /// A server is in another state: written down, and told to those who want to know.
-    pub(crate) fn tell_of_state(&self, server: &Server, from: State, to: State, why: Option<&str>, given_up: bool) {
+/// Answers about servers, and orders them.
+pub(crate) struct ServerLife<'a, H> {
+    house: &'a H,
+    audit: &'a Auditor,
+}
+
+impl<'a> ServerLife<'a, Kernel> {
+    pub(crate) fn of(kernel: &'a Kernel) -> Self {
+        Self { house: kernel, audit: &kernel.gate().audit }
+    }
+}
+
+impl<H: Servers + Rights> ServerLife<'_, H> {
+    /// A server is in another state: written down, and told to those of some clients who want to know.
+    pub(crate) fn tell(
+        &self,
+        clients: Vec<Arc<Session>>,
+        server: &Server,
+        (from, to): (State, State),
+        why: Option<&str>,
+        given_up: bool,
+    ) {
         let limit = given_up && server.spec.restart != Restart::Never;
         let left = matches!(from, State::Connected | State::Draining) && to != State::Draining;
         let event_type = match to {
@@ -112,12 +131,17 @@ impl Kernel {
         if limit {
             event = audit::with(event, "detail", "restart_limit_exceeded");
         }
-        self.gate().audit.note_now(&event);
-        self.tell_clients_of_state(server, from, to, why);
+        self.audit.note_now(&event);
+        self.tell_clients(clients, server, (from, to), why);
     }
 
-    fn tell_clients_of_state(&self, server: &Server, from: State, to: State, why: Option<&str>) {
-        let mut clients = self.clients();
+    fn tell_clients(
+        &self,
+        mut clients: Vec<Arc<Session>>,
+        server: &Server,
+        (from, to): (State, State),
+        why: Option<&str>,
+    ) {
         clients.retain(|session| agreed_on_lifecycle(&session.caller().capabilities));
         if clients.is_empty() {
             return;
@@ -131,74 +155,30 @@ impl Kernel {
         });
         let Ok(params) = Raw::from_value(&params) else { return };
         let notification = Notification::new(method::LIFECYCLE, Some(params));
-        let tables = self.gate().granted.latest();
+        let tables = self.house.latest_tables();
         for session in clients {
-            if session.identity.admin || self.knows_of(&tables, &session, server) {
+            if session.identity.admin || self.house.knows_of(&tables, &session, server) {
                 let _ = session.remote().notify(notification.clone());
             }
         }
-    }
-
-    /// From now on the kernel takes no new calls; those that run go on.
-    pub fn drain(&self) {
-        self.draining().store(true, Ordering::Relaxed);
-    }
-
-    /// Waits until no call runs at any server, and none waits for a person, at most that long.
-    pub async fn quiet(&self, patience: Duration) {
-        let view = self.view();
-        let waiting = self.waiting_calls();
-        waiting.close();
-        let quiet = async {
-            loop {
-                futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle())).await;
-                waiting.wait().await;
-                // What was waited for may have gone on at its server.
-                if view.servers.iter().all(|server| server.using.pending() == 0) {
-                    return;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(patience, quiet).await;
-    }
-
-    /// Whether it takes no new calls.
-    #[must_use]
-    pub fn is_draining(&self) -> bool {
-        self.draining().load(Ordering::Relaxed)
-    }
-
-    /// Refuses a new call while the kernel or the server takes none.
-    ///
-    /// # Errors
-    /// Which of them does not, and when to come again.
-    pub(crate) fn takes_calls(&self, server: &Server) -> Result<(), Fault> {
-        if self.is_draining() {
-            return Err(ending());
-        }
-        let most = self.options().server_requests;
-        if server.using.pending() >= most {
-            let text = format!("{most} calls run at server `{}`, and no more may", server.id());
-            return Err(Fault::new(FaultKind::ResourceExhausted, text).from_server(server.id().as_ref()));
-        }
-        server.takes_calls()
     }
 
     /// The server that a request is about, if the caller may know of it. Without one it is about the kernel.
     async fn asked_about(&self, context: &Context, params: &Raw) -> Result<Option<Arc<Server>>, Fault> {
         let object = Object::open(params).map_err(malformed)?;
         let Some(id) = object.text("server_id") else { return Ok(None) };
-        let tables = self.tables().await?;
-        let known =
-            |server: &Arc<Server>| context.session.identity.admin || self.knows_of(&tables, &context.session, server);
-        self.server(&id).filter(known).map(Some).ok_or_else(|| unknown_server(&id))
+        let tables = self.house.tables().await?;
+        let known = |server: &Arc<Server>| {
+            context.session.identity.admin || self.house.knows_of(&tables, &context.session, server)
+        };
+        self.house.server(&id).filter(known).map(Some).ok_or_else(|| unknown_server(&id))
     }
 
-    async fn ping_health(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+    async fn ping(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let now = || Timestamp::now().to_string();
         let Some(server) = self.asked_about(context, params).await? else {
-            let status = if self.is_draining() { "degraded" } else { "healthy" };
-            let uptime = self.began().elapsed().as_secs();
+            let status = if self.house.is_draining() { "degraded" } else { "healthy" };
+            let uptime = self.house.uptime().as_secs();
             return Ok(json!({
                 "status": status, "timestamp": now(), "uptime_secs": uptime, "server_id": initialize::NAME,
             }));
@@ -214,7 +194,7 @@ impl Kernel {
         }))
     }
 
-    async fn health_status(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+    async fn status(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let Some(server) = self.asked_about(context, params).await? else { return Ok(self.own_status(context).await) };
         let hub = server.hub_now();
         let total = server.count(ListKind::Tools);
@@ -254,11 +234,11 @@ impl Kernel {
 
     /// How the kernel is, seen by this caller.
     async fn own_status(&self, context: &Context) -> Value {
-        let tables = self.tables().await.ok();
+        let tables = self.house.tables().await.ok();
         let admin = context.session.identity.admin;
-        let view = self.view();
+        let view = self.house.view();
         let known = |server: &&Arc<Server>| {
-            admin || tables.as_deref().is_some_and(|tables| self.knows_of(tables, &context.session, server))
+            admin || tables.as_deref().is_some_and(|tables| self.house.knows_of(tables, &context.session, server))
         };
         let (mut total, mut available, mut pending) = (0, 0, 0);
         let mut checks = Map::new();
@@ -271,11 +251,11 @@ impl Kernel {
             pending += server.using.pending();
             checks.insert(format!("server:{}", server.id()), up.into());
         }
-        let well = checks.values().all(|check| *check == Value::Bool(true)) && !self.is_draining();
+        let well = checks.values().all(|check| *check == Value::Bool(true)) && !self.house.is_draining();
         json!({
             "server_id": initialize::NAME,
             "status": if well { "healthy" } else { "degraded" },
-            "uptime_secs": self.began().elapsed().as_secs(),
+            "uptime_secs": self.house.uptime().as_secs(),
             "tools_available": available,
             "tools_total": total,
             "pending_requests": pending,
@@ -284,7 +264,7 @@ impl Kernel {
         })
     }
 
-    fn shut_down_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+    fn shut_down(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
         let server = self.named_server(&object)?;
         let reason = match object.text("reason") {
@@ -301,7 +281,7 @@ impl Kernel {
         self.give(&server, context, after, reason, patience(&object, &server)?)
     }
 
-    fn order_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
+    fn order(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
         let server = self.named_server(&object)?;
         let patience = patience(&object, &server)?;
@@ -327,7 +307,7 @@ impl Kernel {
     fn named_server(&self, params: &Object) -> Result<Arc<Server>, Fault> {
         let missing = || Fault::new(FaultKind::InvalidParams, "`server_id` is missing or no string");
         let id = params.text("server_id").ok_or_else(missing)?;
-        self.server(&id).ok_or_else(|| unknown_server(&id))
+        self.house.server(&id).ok_or_else(|| unknown_server(&id))
     }
 
     fn give(
@@ -354,26 +334,21 @@ impl Kernel {
 
     fn note_order(&self, server: &Server, context: &Context, what: &str) {
         let event = audit::event_of(event::SERVER_ORDER, audit::principal(&context.session), result::SUCCESS);
-        self.gate().audit.note_now(&audit::with(audit::about(event, server.id(), None), "order", what));
-    }
-
-    /// What is told of each server to who may see all, as [`SERVERS_LIST`] answers it.
-    #[must_use]
-    pub fn described_servers(&self) -> Vec<Value> {
-        self.status().iter().map(described).collect()
-    }
-
-    fn list_servers(&self) -> Value {
-        json!({
-            "servers": self.described_servers(),
-            "draining": self.is_draining(),
-            "uptime_secs": self.began().elapsed().as_secs(),
-        })
+        self.audit.note_now(&audit::with(audit::about(event, server.id(), None), "order", what));
     }
 }
 
+/// All servers, for the command line.
+fn list(kernel: &Kernel) -> Value {
+    json!({
+        "servers": kernel.described_servers(),
+        "draining": kernel.is_draining(),
+        "uptime_secs": kernel.began().elapsed().as_secs(),
+    })
+}
+
 /// What is told of one server to who may see all.
-fn described(status: &ServerStatus) -> Value {
+pub(crate) fn described(status: &ServerStatus) -> Value {
     let hidden: Vec<_> =
         status.hidden.iter().map(|one| json!({"name": one.name, "why": one.why, "unfit": one.unfit})).collect();
     let mended = status.mended.iter();
@@ -432,6 +407,7 @@ fn patience(params: &Object, server: &Server) -> Result<Duration, Fault> {
         .map_err(|_| Fault::new(FaultKind::InvalidParams, "`timeout_ms` is no whole number of milliseconds"))?;
     Ok(Duration::from_millis(millis).min(LONGEST_DRAIN))
 }
+
 /// The refusal of a call that comes while the kernel ends.
 pub(crate) fn ending() -> Fault {
     Fault::new(FaultKind::ServerDraining, "Switchboard is ending and takes no new calls")

@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_known_client_stands_in_the_documents() {
-        let names = include_str!("../../../../docs/names.md");
+        let names = include_str!("../../../../../docs/names.md");
         for known in KNOWN {
             let row = names.lines().find(|line| line.starts_with(&format!("| `{}` |", known.id))).unwrap_or_default();
             for begin in known.names {
@@ -295,7 +295,7 @@ mod tests {
             let tokens = known.max_tokens.map_or("25,000", |_| "100,000");
             assert!(row.ends_with(&format!("{limit} {level} | {tokens} |")), "{}: {row}", known.id);
         }
-        let page = include_str!("../../../../docs/catalog.md");
+        let page = include_str!("../../../../../docs/catalog.md");
         for known in KNOWN {
             let row = page.lines().find(|line| line.contains(&format!("| `{}` |", known.id))).unwrap_or_default();
             let level = if known.shown.is_some() { "`all`" } else { "`auto`" };

@@ -2,7 +2,6 @@
 //!
 //! It decides what each answers. Who asks is who was authenticated, and sees what a list would show him.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
