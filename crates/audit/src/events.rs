@@ -27,6 +27,8 @@ pub mod event {
     pub const APPROVED: &str = "dev.switchboard.call_approved";
     /// The operator answered a question of a server.
     pub const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
+    /// Somebody answered what a server asked him by elicitation or sampling.
+    pub const QUESTION_ANSWERED: &str = "dev.switchboard.question_answered";
     /// A question of a server was not asked, because too many are open.
     pub const CALLBACK_REFUSED: &str = "dev.switchboard.callback_refused";
     /// Somebody asked about a task, or went on with it.

@@ -110,6 +110,11 @@ impl Bucket {
         self.due = self.due.max(now) + rate.interval();
     }
 
+    /// One that was taken was none.
+    fn give_back(&mut self, rate: &Rate) {
+        self.due = self.due.saturating_sub(rate.interval());
+    }
+
     /// Takes one, if it may come now.
     ///
     /// # Errors
@@ -240,6 +245,13 @@ impl<K: Eq + Hash + Clone> Meters<K> {
     pub fn end(&mut self, key: &K) {
         if let Some(meter) = self.meters.get_mut(key) {
             meter.running = meter.running.saturating_sub(1);
+        }
+    }
+
+    /// A call that was begun under this key is not to count for the rate.
+    pub fn give_back(&mut self, key: &K, allowance: &Allowance) {
+        if let (Some(meter), Some(rate)) = (self.meters.get_mut(key), &allowance.rate) {
+            meter.bucket.give_back(rate);
         }
     }
 

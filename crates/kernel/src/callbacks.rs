@@ -10,6 +10,7 @@ mod hearers;
 mod record;
 mod scope;
 
+pub(crate) use record::QuestionRecord;
 pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;
@@ -32,7 +33,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::hearers::Concerns;
-use self::record::QuestionRecord;
 use crate::forward::malformed;
 use crate::initialize;
 use crate::kernel::{Kernel, params_missing, text_of};

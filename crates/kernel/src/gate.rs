@@ -28,7 +28,7 @@ mod refused;
 pub(crate) mod request;
 mod resolve;
 pub(crate) mod results;
-mod rights;
+pub(crate) mod rights;
 mod schema;
 pub(crate) mod scopes;
 mod tables;

@@ -19,6 +19,7 @@ use switchboard_wire::{Edit, Notification, Object, Raw};
 use crate::bridge;
 use crate::directory::app;
 use crate::gate::provenance;
+use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
 
@@ -135,9 +136,11 @@ impl Kernel {
     /// What this client is told: nothing of servers that it may not use at all.
     async fn greeting(&self, context: &Context, view: &View) -> Greeting {
         let tables = self.tables().await.ok();
+        let presented = Presented::of(context, None);
         // A principal that may use a single tool has reason to know of the server.
-        let may_see =
-            |server: &Server| tables.as_deref().is_some_and(|tables| self.knows_of(tables, &context.session, server));
+        let may_see = |server: &Server| {
+            tables.as_deref().is_some_and(|tables| self.knows_within(tables, &context.session, &presented, server))
+        };
         // What is held back is told by name to those alone who may use the whole server.
         let may_use = |server: &Server| {
             tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)

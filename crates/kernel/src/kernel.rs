@@ -265,8 +265,6 @@ impl Kernel {
         }
         let changed = self.publish(&old, servers, &[]);
         drop(building);
-        // Settings that no list shows count for what waits or runs, too: fixed arguments, rates, trust.
-        self.0.gate.rights.announce();
         self.tell_of_lists(&changed);
     }
 
@@ -319,10 +317,9 @@ impl Kernel {
         let generation = old.generation + 1;
         self.0.gate.server_sinks.set(servers.iter().filter_map(|server| server.hears_audit()).collect());
         self.0.view.store(Arc::new(View { servers, directory, generation }));
-        if !changed.is_empty() {
-            // What waits for a person may not be there any more.
-            self.0.gate.rights.announce();
-        }
+        // What waits for a person may not be there any more. Lists that are the same as before may be those of a server that
+        // has only now come up, and by which nobody could be judged until then.
+        self.0.gate.rights.announce();
         changed
     }
 

@@ -46,8 +46,8 @@ pub use services::discovery::{
 pub use services::lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use services::operator_actions::OperatorActions;
 pub use services::registry::{
-    Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run, ServerOffers,
-    Source,
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
+    ServerOffers, Source,
 };
 pub use services::table::{OwnName, own_names};
 pub use spec::{

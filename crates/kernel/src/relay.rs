@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply};
+use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::mgp::Extension;
@@ -11,7 +11,7 @@ use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
 use crate::bridge;
-use crate::callbacks::{About, CallQuestions};
+use crate::callbacks::{About, CallQuestions, QuestionRecord};
 use crate::clients::{ClientState, wants_log};
 use crate::gate::{self, CallAuthority, Continued, audit, provenance};
 use crate::initialize;
@@ -277,6 +277,25 @@ impl Kernel {
             Err(error) => {
                 Err(ErrorObject::new(code::INTERNAL_ERROR, format!("the client did not answer: {error}"))).into()
             }
+        }
+    }
+
+    /// Puts a question that a server asks outside of any call to the client that it is for. The answer is on record before
+    /// the server gets it.
+    pub(crate) async fn ask_outside(
+        &self,
+        session: &Session,
+        server: &Server,
+        request: Request,
+        back: Arc<dyn Remote>,
+    ) -> Reply {
+        let caller = session.caller();
+        let client = AskedClient { remote: session.remote(), caller: &caller };
+        let reply = self.ask_client(&client, server, request, Some(back)).await;
+        let Ok(answer) = &reply.outcome else { return reply };
+        match QuestionRecord(&self.gate().audit).said(session, server, None, answer).await {
+            Ok(()) => reply,
+            Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
         }
     }
 

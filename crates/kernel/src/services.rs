@@ -29,7 +29,8 @@ use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Raw, Request};
 
-use self::table::{Answer, Beside, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
+use self::table::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
+use crate::gate::rights::decides_for_others;
 use crate::kernel::{Kernel, no_such_method, no_such_tool};
 use crate::{bridge, gate};
 
@@ -40,17 +41,13 @@ impl Kernel {
     /// to a kernel, and shall not speak to a server in the kernel's voice.
     pub(crate) async fn own_method(&self, context: &Context, request: &Request) -> Option<Result<Reply, Fault>> {
         let name = &*request.method;
-        // rate
-        if let Err(fault) = self.meter_own(context, name) {
-            return Some(Err(fault));
-        }
         let is_here = |row: &&OwnMethod| !row.gives_way || self.view().directory.tool(name).is_none();
         let Some(row) = table::of_method(name).filter(is_here) else {
             return name.starts_with(table::PREFIX).then(|| Err(no_such_method(name)));
         };
         // access
         if let Who::Admin(what, instead) = row.who
-            && !context.session.identity.admin
+            && !decides_for_others(context)
         {
             return Some(Err(not_admin(what, instead)));
         }
@@ -70,10 +67,6 @@ impl Kernel {
         request: &Request,
         arguments: Option<Raw>,
     ) -> Option<Result<Reply, Fault>> {
-        // rate
-        if let Err(fault) = self.meter_own(context, name) {
-            return Some(Err(fault));
-        }
         let (row, tool) = table::of_tool(name)?;
         // access
         match self.has_tool(context, tool).await {
@@ -81,16 +74,10 @@ impl Kernel {
             Ok(false) => return None,
             Err(fault) => return Some(Err(fault)),
         }
-        let lifted;
-        let context = if tool.beside == Beside::Nothing {
-            context
+        let given = if tool.hears_delegation {
+            gate::with_delegation_beside(arguments, request.params.as_ref())
         } else {
-            lifted = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens()).0;
-            &lifted
-        };
-        let given = match tool.beside {
-            Beside::TokensAndDelegation => gate::with_delegation_beside(arguments, request.params.as_ref()),
-            Beside::Nothing | Beside::Tokens => arguments,
+            arguments
         };
         let given = Some(given.unwrap_or_else(Raw::empty_object));
         let call = OwnCall { context, id: &request.id, given, form: Form::Tool };

@@ -127,7 +127,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
-    let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts(), !remote);
+    let probes = Probes::new(kernel.clone(), handler.counts(), reload.counts());
     let mut beside: Arc<dyn Service> = Arc::new(probes);
     if settings.discovery.serve {
         let endpoint = settings.auth.as_ref().and_then(|auth| auth.resource.clone());

@@ -12,6 +12,7 @@ mod climb;
 mod command;
 mod connect;
 mod dial;
+mod document;
 mod folders;
 mod glued;
 mod joined;

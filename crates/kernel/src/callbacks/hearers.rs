@@ -61,7 +61,7 @@ impl Kernel {
             && self.is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
-        whole || asked && self.knows_of(tables, session, server) && self.scopes_know_of(session, &tokens, server)
+        whole || asked && self.knows_within(tables, session, &tokens, server)
     }
 
     /// Answers `mgp.events.pending_callbacks`.

@@ -16,7 +16,7 @@ use super::ClientState;
 use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
 use crate::forward::send_level;
 use crate::kernel::Kernel;
-use crate::relay::{AskedClient, LogFilter, Relay, of_server};
+use crate::relay::{LogFilter, Relay, of_server};
 use crate::server::{Server, next_pause};
 
 /// One such connection, which may be lost and made again.
@@ -194,6 +194,7 @@ impl FromLink {
             session,
             cancel: back.cancel.clone(),
             headers: None,
+            open_owners: None,
         };
         let asker = Relay {
             kernel: self.kernel.clone(),
@@ -221,11 +222,7 @@ impl Handler for FromLink {
                 return related.request(context, request).await;
             }
             match self.client() {
-                Some(session) => {
-                    let caller = session.caller();
-                    let client = AskedClient { remote: session.remote(), caller: &caller };
-                    self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await
-                }
+                Some(session) => self.kernel.ask_outside(&session, &self.server, request, context.remote).await,
                 None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client cannot be asked now")).into(),
             }
         })

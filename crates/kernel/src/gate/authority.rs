@@ -22,6 +22,7 @@ use super::continued::{Continued, named};
 use super::refused::refused;
 use super::tables::Tables;
 use super::{Attempt, Subject};
+use crate::callbacks::QuestionRecord;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -151,11 +152,26 @@ impl Kernel {
         }
     }
 
-    /// Judges on whose behalf an answer in the middle of a call says that it is given: as a call that says so.
+    /// Judges an answer in the middle of a call, and puts it on record before its server gets it.
+    ///
+    /// # Errors
+    /// It may not be given, or cannot be put on record.
+    pub(crate) async fn admit_answer_for(
+        &self,
+        context: &Context,
+        server: &Server,
+        tool: Option<&str>,
+        answer: &Raw,
+    ) -> Result<(), Fault> {
+        self.judge_delegated_answer(context, server, tool, answer).await?;
+        QuestionRecord(&self.gate().audit).said(&context.session, server, tool, answer).await
+    }
+
+    /// Judges on whose behalf an answer says that it is given: as a call that says so.
     ///
     /// # Errors
     /// Somebody in the chain may not make the call, or the answer says it of somebody who does not give it. On record.
-    pub(crate) async fn admit_answer_for(
+    async fn judge_delegated_answer(
         &self,
         context: &Context,
         server: &Server,

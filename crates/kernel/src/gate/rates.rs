@@ -107,7 +107,7 @@ impl Kernel {
     ///
     /// # Errors
     /// The bound is reached.
-    pub(crate) fn meter_own(&self, context: &Context, name: &str) -> Result<(), Fault> {
+    fn meter_own(&self, context: &Context, name: &str) -> Result<(), Fault> {
         if !table::counts(name) {
             return Ok(());
         }
@@ -118,6 +118,30 @@ impl Kernel {
             self.gate().audit.note_now(&audit::with(event, "reason", fault.message()));
         }
         outcome.map(drop)
+    }
+
+    /// Counts a request that the kernel answers itself, and gives it back where its parameters could not be read: a call of a
+    /// server's tool that does not fit its schema is not counted either.
+    ///
+    /// # Errors
+    /// The bound is reached.
+    pub(crate) async fn metered_own<T>(
+        &self,
+        context: &Context,
+        name: &str,
+        answering: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        self.meter_own(context, name)?;
+        let answer = answering.await;
+        if let Err(fault) = &answer
+            && fault.kind() == FaultKind::InvalidParams
+            && table::counts(name)
+        {
+            let principal = &context.session.principal;
+            let allowed = self.options().principal_rates.of(principal);
+            self.gate().rates.0.lock().give_back(&Counted::Principal(principal.clone()), &allowed);
+        }
+        answer
     }
 
     /// What a principal is held to, and what is left of it; nothing where the operator set no bound.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use switchboard_peer::Session;
+use switchboard_peer::{Context, Session};
 use switchboard_policy::access::Access;
 use switchboard_policy::permission::{self, PermissionStatus};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -13,8 +13,19 @@ use switchboard_store::Approval;
 use super::policy::{ToolPolicy, default_policy};
 use super::scopes::{Presented, Wanted};
 use super::tables::Tables;
+use crate::directory::Route;
 use crate::kernel::Kernel;
 use crate::server::Server;
+
+/// Whether a request may decide for others. A session token stands for servers and tools, and never for that.
+pub(crate) fn decides_for_others(context: &Context) -> bool {
+    context.session.identity.admin && Presented::of(context, None).is_empty()
+}
+
+/// Whether somebody may know of all servers: who may decide for others, without anything that takes away from it.
+pub(crate) fn sees_all(session: &Session, presented: &Presented) -> bool {
+    session.identity.admin && !session.identity.is_limited() && presented.is_empty()
+}
 
 impl Kernel {
     /// What may be used by whom, no older than a moment.
@@ -106,14 +117,55 @@ impl Kernel {
         by_token && self.covers_quietly(&session.principal, presented, Wanted { server: id, tool: policy })
     }
 
-    /// Whether the session tokens that a session shows cover a server, or at least one of its tools.
-    pub(crate) fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool {
+    /// Whether a session has to do with a server, within the session tokens that it shows: it may use the server, or at
+    /// least one of its tools, and they cover the same.
+    pub(crate) fn knows_within(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        presented: &Presented,
+        server: &Server,
+    ) -> bool {
+        if presented.is_empty() {
+            return self.knows_of(tables, session, server);
+        }
         let covers = |tool| self.covers_quietly(&session.principal, presented, Wanted { server: server.id(), tool });
-        presented.is_empty()
-            || covers(None)
-            || self.view().directory.tools().any(|(id, exposed, route)| {
-                id == server.id() && route.policy.as_deref().is_some_and(|policy| covers(Some((exposed, policy))))
-            })
+        if covers(None) && self.access(tables, session, server, None).allow {
+            return true;
+        }
+        self.view().directory.tools().any(|(id, exposed, route)| {
+            id == server.id() && self.may_use_within(tables, session, presented, server, (exposed, &route))
+        })
+    }
+
+    /// Whether a session may use a tool, and the session tokens that it shows cover it.
+    pub(crate) fn may_use_within(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        presented: &Presented,
+        server: &Server,
+        (exposed, route): (&str, &Route),
+    ) -> bool {
+        if !self.access(tables, session, server, Some((&route.original, exposed))).allow {
+            return false;
+        }
+        let covers = |policy| {
+            let wanted = Wanted { server: server.id(), tool: Some((exposed, policy)) };
+            self.covers_quietly(&session.principal, presented, wanted)
+        };
+        presented.is_empty() || route.policy.as_deref().is_some_and(covers)
+    }
+
+    /// Whether who asks has to do with a server, within the tokens that he shows.
+    pub(crate) fn is_known_to(&self, tables: &Tables, context: &Context, server: &Server) -> bool {
+        self.knows_within(tables, &context.session, &Presented::of(context, None), server)
+    }
+
+    /// Whether a server exists for who asks: he may see all, or has to do with it within the tokens that he shows.
+    pub(crate) fn sees(&self, tables: &Tables, context: &Context, server: &Server) -> bool {
+        let presented = Presented::of(context, None);
+        sees_all(&context.session, &presented) || self.knows_within(tables, &context.session, &presented, server)
     }
 
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.

@@ -69,10 +69,14 @@ pub(crate) struct Presented(Vec<String>);
 impl Presented {
     /// Those of a request, and those in the members beside its parameters.
     pub(crate) fn of(context: &Context, meta: Option<&Raw>) -> Self {
-        let headers = context.headers.as_deref().map(|headers| headers.get_all(SESSION_TOKEN_HEADER));
-        // What is no text is a token that nobody knows.
-        let shown = headers.into_iter().flatten().map(|value| value.to_str().unwrap_or_default().to_owned());
+        let shown = context.headers.as_deref().map(Self::of_headers).unwrap_or_default().0.into_iter();
         Self(shown.chain(meta.into_iter().flat_map(|meta| in_meta(meta, Others::AreTheirs))).collect())
+    }
+
+    /// Those in some headers. What is no text is a token that nobody knows.
+    pub(crate) fn of_headers(headers: &HeaderMap) -> Self {
+        let shown = headers.get_all(SESSION_TOKEN_HEADER).into_iter();
+        Self(shown.map(|value| value.to_str().unwrap_or_default().to_owned()).collect())
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -92,14 +96,16 @@ pub(crate) enum Others {
 /// The tokens among the members of a `_meta` that a request is held to. What is no text is a token that nobody knows.
 fn in_meta(meta: &Raw, others: Others) -> Vec<String> {
     let Ok(object) = Object::open(meta) else { return Vec::new() };
-    let ours = object.get(OWN_MEMBER).map(|token| token.as_text().unwrap_or_default());
+    // Several may stand under our own name.
+    let ours = object.get(OWN_MEMBER).into_iter().flat_map(|own| own.elements().unwrap_or_else(|| vec![own]));
+    let ours = ours.map(|token| token.as_text().unwrap_or_default());
     let nested = object.get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object);
     let nested = nested.and_then(|own| own.member(MEMBER));
     let bare = [object.get(MEMBER), object.get(&format!("{EXTENSION_ID}/{MEMBER}")), nested];
     let bare = bare.into_iter().flatten().filter(|token| token.kind() != Kind::Null);
     let bare = bare.map(|token| token.as_text().unwrap_or_default());
     let counts = |token: &String| others == Others::AreNobodys || token.starts_with(tokens::PREFIX);
-    ours.into_iter().chain(bare.filter(counts)).collect()
+    ours.chain(bare.filter(counts)).collect()
 }
 
 /// The parameters without our tokens: no server has any use for them. `None` where there are none.
@@ -145,6 +151,27 @@ pub(crate) fn lifted(
         request.params = Some(cleaned);
     }
     (context, request)
+}
+
+/// A request that is made under another name, without the headers that came along: what they show of tokens stands beside
+/// its parameters instead.
+///
+/// # Errors
+/// The parameters, or their `_meta`, cannot be read.
+pub(crate) fn lowered(context: &Context, request: Request) -> Result<Request, Fault> {
+    let Presented(shown) = Presented::of(context, None);
+    if shown.is_empty() {
+        return Ok(request);
+    }
+    let within = |meta: Edit| {
+        let beside = meta.object().get(OWN_MEMBER);
+        let beside = beside.into_iter().flat_map(|own| own.elements().unwrap_or_else(|| vec![own]));
+        let all: Vec<Raw> = shown.iter().map(|token| Raw::string(token)).chain(beside).collect();
+        meta.set(OWN_MEMBER, Raw::array(&all))
+    };
+    let edit = Edit::of_optional(request.params.as_ref()).map_err(crate::forward::malformed)?;
+    let edit = edit.within("_meta", within).map_err(crate::forward::malformed)?;
+    Ok(Request { params: Some(edit.finish()), ..request })
 }
 
 /// Whether the member is there at all, which is seldom.
@@ -198,7 +225,7 @@ impl Kernel {
     }
 
     /// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
-    pub(super) fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: Wanted<'_>) -> bool {
+    pub(crate) fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: Wanted<'_>) -> bool {
         let now = Instant::now();
         presented.0.iter().all(|token| {
             let held = self.gate().tokens.scopes(token, principal, now);

@@ -141,10 +141,16 @@ impl Kernel {
                 self.task_request(context, request).await
             }
             method::TASKS_LIST => self.list_tasks(context, request).await,
-            _ => match self.own_method(context, &request).await {
-                Some(answer) => answer,
-                None => self.unknown_method(context, request).await,
-            },
+            _ => {
+                let method = request.method.clone();
+                let answering = async {
+                    match self.own_method(context, &request).await {
+                        Some(answer) => answer,
+                        None => self.unknown_method(context, request).await,
+                    }
+                };
+                Box::pin(self.metered_own(context, &method, answering)).await
+            }
         }
     }
 
@@ -183,8 +189,7 @@ impl Kernel {
             return Ok(list);
         }
         let tables = self.tables().await?;
-        let known: Vec<_> =
-            failed.into_iter().filter(|server| self.knows_of(&tables, &context.session, server)).collect();
+        let known: Vec<_> = failed.into_iter().filter(|server| self.is_known_to(&tables, context, server)).collect();
         if let ([server], 1) = (known.as_slice(), view.servers.len())
             && server.count(kind) == 0
         {

@@ -232,13 +232,15 @@ impl Kernel {
             return self.call_found(context, request).await;
         }
         let arguments = params.get("arguments");
+        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
         let answering = async {
-            match Box::pin(self.own_tool(context, &name, &request, arguments.clone())).await {
+            match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
                 Some(answer) => answer,
-                None => Err(self.unknown_tool(context, &name).await),
+                None => Err(self.unknown_tool(&context, &name).await),
             }
         };
-        gate::within_trace(&metadata, arguments.as_ref(), answering).await
+        let metered = self.metered_own(&context, &name, answering);
+        gate::within_trace(&metadata, arguments.as_ref(), metered).await
     }
 
     /// The answer to a call that goes on with an operation from a checkpoint; `None` for one that has to be made.
@@ -407,7 +409,9 @@ impl Kernel {
 
     /// Makes a call under another name than its client gave it.
     async fn call_as(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
-        // The client sent the headers of the call around it, and cannot know what this one would have needed.
+        // The client sent the headers of the call around it, and cannot know what this one would have needed. Its session
+        // tokens hold all the same.
+        let request = gate::scopes::lowered(context, request)?;
         let context = Context { headers: None, ..context.clone() };
         self.call_tool(&context, request, fall_back).await
     }

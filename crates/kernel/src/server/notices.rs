@@ -10,7 +10,7 @@ use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use super::{Attribution, Server};
 use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
-use crate::relay::{AskedClient, of_server};
+use crate::relay::of_server;
 
 /// Takes what arrives on a server's shared connection.
 pub(crate) struct FromServer {
@@ -29,14 +29,13 @@ impl Handler for FromServer {
             // Nothing says for whom the server asks. While one client has calls there, or just one is connected, there
             // is no doubt; otherwise a guess could put one person's question before another.
             let unanswered = context.remote.abandoned();
-            let why = match self.server.using.whose_question(unanswered.as_deref()).await {
+            let among = context.open_owners.clone();
+            let why = match self.server.using.whose_question(unanswered.as_deref(), among.as_deref()).await {
                 Attribution::Owners(related) => return related.request(context, request).await,
                 Attribution::Nobodys => match self.kernel.only_client_of(&self.server).await {
                     // Somebody who has gone may have left a call behind that asks now.
                     Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
-                        let caller = session.caller();
-                        let client = AskedClient { remote: session.remote(), caller: &caller };
-                        return self.kernel.ask_client(&client, &self.server, request, Some(context.remote)).await;
+                        return self.kernel.ask_outside(&session, &self.server, request, context.remote).await;
                     }
                     _ => "the request names no call, and it is not clear which client it is for",
                 },

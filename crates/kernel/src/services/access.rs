@@ -8,6 +8,7 @@ mod agreement;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use switchboard_peer::Context;
+use switchboard_policy::access::{Access, Source as DecidedBy};
 use switchboard_policy::permission::Scope;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::access::{
@@ -23,6 +24,7 @@ use super::not_admin;
 use super::operator_actions::OperatorActions;
 use super::table::{Form, Needs, OwnMethod, OwnTool, object, run, text};
 use crate::gate::audit;
+use crate::gate::rights::decides_for_others;
 use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 
@@ -114,12 +116,12 @@ impl<'a> AccessControl<'a, Kernel> {
 impl<H: Servers + Rights> AccessControl<'_, H> {
     async fn query(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
         let session = &context.session;
-        if params.agent_id != *session.principal && !session.identity.admin {
+        if params.agent_id != *session.principal && !decides_for_others(context) {
             return Err(not_admin("ask about others", Some(INSTEAD)));
         }
         let tables = self.house.tables().await?;
+        let presented = Presented::of(context, None);
         let Some(tool) = &params.tool_name else {
-            let presented = Presented::of(context, None);
             // A token or a profile that is good for less knows nothing of the rest.
             let is_known = |entry: &&switchboard_store::AccessEntry| {
                 self.house.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
@@ -142,15 +144,21 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
         };
-        let server = self.house.server(&params.server_id);
+        let is_told = self.house.is_covered(session, &presented, Some(&params.server_id), Some(tool));
+        let server = self.house.server(&params.server_id).filter(|_| is_told);
         // Who may not use a server does not learn whether it is there.
         let default = match &server {
             Some(server) => self.house.default_for(&params.agent_id, server),
-            None if session.identity.admin => return Err(unknown_server(&params.server_id)),
+            None if decides_for_others(context) => return Err(unknown_server(&params.server_id)),
             None => DefaultPolicy::OptIn,
         };
         let now = self.house.time();
-        let access = tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now);
+        let access = if is_told {
+            tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now)
+        } else {
+            // As if nothing had been said of it.
+            Access { allow: false, source: DecidedBy::DefaultPolicy, rule: None }
+        };
         let permission = if access.allow { Permission::Allow } else { Permission::Deny };
         if form == Form::Tool {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());

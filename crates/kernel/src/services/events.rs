@@ -208,7 +208,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
             }
             Audience::Server(id) | Audience::Some { server: id, .. } => self.house.server(id).is_some_and(|server| {
                 let tables = self.house.latest_tables();
-                self.house.knows_of(&tables, session, &server) && self.house.scopes_know_of(session, presented, &server)
+                self.house.knows_within(&tables, session, presented, &server)
             }),
         }
     }

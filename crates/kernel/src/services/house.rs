@@ -14,7 +14,8 @@ use switchboard_wire::Raw;
 use tokio_util::sync::CancellationToken;
 
 use super::discovery::VisibleTools;
-use crate::directory::ListKind;
+use crate::directory::{ListKind, Route};
+use crate::gate::rights::sees_all;
 use crate::gate::{Presented, Tables};
 use crate::kernel::{Kernel, View};
 use crate::server::Server;
@@ -68,8 +69,28 @@ pub(crate) trait Rights: Send + Sync {
     /// Whether the tokens of a session cover a tool, or a server as a whole.
     fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool;
 
-    /// Whether session tokens cover anything of a server. Asking keeps none of them alive.
-    fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool;
+    /// The same within the session tokens that it shows. Asking keeps none of them alive.
+    fn knows_within(&self, tables: &Tables, session: &Session, presented: &Presented, server: &Server) -> bool;
+
+    /// Whether a session may use a tool (the name that clients know, and where it is), within the tokens that it shows.
+    fn may_use_within(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        presented: &Presented,
+        server: &Server,
+        tool: (&str, &Route),
+    ) -> bool;
+
+    /// Whether who asks has to do with a server, within the tokens that they show.
+    fn is_known_to(&self, tables: &Tables, context: &Context, server: &Server) -> bool {
+        self.knows_within(tables, &context.session, &Presented::of(context, None), server)
+    }
+
+    /// Whether a server exists for who asks: they may see all, or have to do with it.
+    fn sees(&self, tables: &Tables, context: &Context, server: &Server) -> bool {
+        sees_all(&context.session, &Presented::of(context, None)) || self.is_known_to(tables, context, server)
+    }
 
     /// What holds for a principal where nothing is granted or denied.
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy;
@@ -170,8 +191,19 @@ impl Rights for Kernel {
         Self::is_covered(self, session, presented, server, tool)
     }
 
-    fn scopes_know_of(&self, session: &Session, presented: &Presented, server: &Server) -> bool {
-        Self::scopes_know_of(self, session, presented, server)
+    fn knows_within(&self, tables: &Tables, session: &Session, presented: &Presented, server: &Server) -> bool {
+        Self::knows_within(self, tables, session, presented, server)
+    }
+
+    fn may_use_within(
+        &self,
+        tables: &Tables,
+        session: &Session,
+        presented: &Presented,
+        server: &Server,
+        tool: (&str, &Route),
+    ) -> bool {
+        Self::may_use_within(self, tables, session, presented, server, tool)
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {

@@ -19,7 +19,9 @@ use super::house::{Rights, Servers};
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 use crate::directory::ListKind;
 use crate::forward::malformed;
+use crate::gate::Presented;
 use crate::gate::audit::{self, Auditor, event, result};
+use crate::gate::rights::sees_all;
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
 use crate::server::Server;
@@ -168,9 +170,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
         let object = Object::open(params).map_err(malformed)?;
         let Some(id) = object.text("server_id") else { return Ok(None) };
         let tables = self.house.tables().await?;
-        let known = |server: &Arc<Server>| {
-            context.session.identity.admin || self.house.knows_of(&tables, &context.session, server)
-        };
+        let known = |server: &Arc<Server>| self.house.sees(&tables, context, server);
         self.house.server(&id).filter(known).map(Some).ok_or_else(|| unknown_server(&id))
     }
 
@@ -235,10 +235,10 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     /// How the kernel is, seen by this caller.
     async fn own_status(&self, context: &Context) -> Value {
         let tables = self.house.tables().await.ok();
-        let admin = context.session.identity.admin;
         let view = self.house.view();
+        let sees_all = sees_all(&context.session, &Presented::of(context, None));
         let known = |server: &&Arc<Server>| {
-            admin || tables.as_deref().is_some_and(|tables| self.house.knows_of(tables, &context.session, server))
+            sees_all || tables.as_deref().is_some_and(|tables| self.house.sees(tables, context, server))
         };
         let (mut total, mut available, mut pending) = (0, 0, 0);
         let mut checks = Map::new();

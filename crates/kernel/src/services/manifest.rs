@@ -35,7 +35,7 @@ use switchboard_store::Digest;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
-use super::table::{self, Beside, Form, OwnMethod, OwnTool, run};
+use super::table::{self, Form, OwnMethod, OwnTool, run};
 use crate::clients::ClientState;
 use crate::directory::{ListKind, Route};
 use crate::initialize;
@@ -71,7 +71,7 @@ pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
         scopes, media types and sizes. Name a server or single tools to get less.",
     run!(kernel, call => kernel.get_manifest(call.context, call.read()?, call.form).await),
 )
-.tool(OwnTool::new(GET_MANIFEST, schema).beside(Beside::Tokens).only_reads().in_manifests_and_when(is_listed))];
+.tool(OwnTool::new(GET_MANIFEST, schema).only_reads().in_manifests_and_when(is_listed))];
 
 /// Whether the tool is listed: for clients that speak any of the proposals, where no server's own is in its place.
 fn is_listed(kernel: &Kernel, context: &Context) -> bool {
@@ -111,8 +111,7 @@ impl Kernel {
         let Some(id) = id else { return Ok(None) };
         let tables = self.tables().await?;
         let found = view.servers.iter().find(|server| &**server.id() == id);
-        let known =
-            |server: &&Arc<Server>| context.session.identity.admin || self.knows_of(&tables, &context.session, server);
+        let known = |server: &&Arc<Server>| self.sees(&tables, context, server);
         match found.filter(known) {
             Some(server) => Ok(Some(server.clone())),
             None if id == initialize::NAME => Ok(None),

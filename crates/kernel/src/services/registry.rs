@@ -24,11 +24,12 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use switchboard_peer::{BoxFuture, Principal, Session};
+use switchboard_peer::{BoxFuture, Context};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_validators::code::{Language, Level};
 
+use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 use crate::names;
 use crate::spec::ServerSpec;
@@ -36,7 +37,7 @@ use crate::spec::ServerSpec;
 use approval::Approvals;
 pub(crate) use create::Written;
 use listing::Listing;
-pub use listing::OfferedServer;
+pub use listing::{Asker, OfferedServer};
 pub use recommend::Offer;
 use recommend::Recommender;
 pub(super) use tools::ROWS;
@@ -287,10 +288,12 @@ impl Registry {
 }
 
 /// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
-/// or tools is not good for new ones.
-fn may(session: &Session, principals: &[String]) -> bool {
+/// or tools is not good for new ones, and a session token neither.
+fn may(context: &Context, principals: &[String]) -> bool {
+    let session = &context.session;
     let named = || principals.iter().any(|principal| **principal == *session.principal);
-    !session.identity.is_limited() && (session.identity.admin || named())
+    let is_whole = !session.identity.is_limited() && Presented::of(context, None).is_empty();
+    is_whole && (session.identity.admin || named())
 }
 
 impl Kernel {
@@ -319,30 +322,30 @@ impl Kernel {
         }
     }
 
-    /// The servers that somebody who was authenticated may know of, with the tools that they may use.
+    /// The servers that somebody who asks over HTTP may know of, with the tools that they may use.
     ///
     /// # Errors
     /// It cannot be known now what they may use.
-    pub async fn offered_to(&self, principal: &Principal) -> Result<Vec<OfferedServer>, Fault> {
-        self.listing().offered(&listing::session_of(principal)).await
+    pub async fn offered_to(&self, asker: &Asker) -> Result<Vec<OfferedServer>, Fault> {
+        self.listing().offered(&asker.session(), &asker.presented()).await
     }
 
-    /// The servers that somebody who was authenticated may know of, each with how many of its tools they may use. Does
+    /// The servers that somebody who asks over HTTP may know of, each with how many of its tools they may use. Does
     /// not wait for servers that are starting.
     ///
     /// # Errors
     /// It cannot be known now what they may use.
-    pub async fn known_to(&self, principal: &Principal) -> Result<HashMap<Arc<str>, usize>, Fault> {
-        self.listing().known(&listing::session_of(principal)).await
+    pub async fn known_to(&self, asker: &Asker) -> Result<HashMap<Arc<str>, usize>, Fault> {
+        self.listing().known(&asker.session(), &asker.presented()).await
     }
 
-    /// The servers that somebody who was authenticated may know of and that can do what is needed, the best first, with
+    /// The servers that somebody who asks over HTTP may know of and that can do what is needed, the best first, with
     /// how well they fit, from 0 to 1, and the tools that do.
     ///
     /// # Errors
     /// It cannot be known now what they may use.
-    pub async fn offered_for(&self, principal: &Principal, needed: &str) -> Result<Vec<Offer>, Fault> {
-        self.recommender().offers(&listing::session_of(principal), needed).await
+    pub async fn offered_for(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+        self.recommender().offers(asker, needed).await
     }
 
     /// A session has ended: what was registered for it alone goes with it.

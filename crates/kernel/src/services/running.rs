@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{Proposal, push, streaming};
 
-use super::table::{Beside, Needs, OwnMethod, OwnTool, object, run, text};
+use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
@@ -87,16 +87,13 @@ pub(super) const ROWS: &[OwnMethod] = &[
             object(&properties, &["operation_id", "checkpoint_token"])
         })
         .needs(Needs::Proposal(Proposal::Streaming))
-        .beside(Beside::TokensAndDelegation)
+        .hears_delegation()
         .unmarked(),
     ),
 ];
 
 const fn tool(name: &'static str, extension: Extension, schema: fn() -> Value) -> OwnTool {
-    OwnTool::new(name, schema)
-        .needs(Needs::Mgp(extension))
-        .beside(Beside::TokensAndDelegation)
-        .listed_from_kernel_tools()
+    OwnTool::new(name, schema).needs(Needs::Mgp(extension)).hears_delegation().listed_from_kernel_tools()
 }
 
 fn cancel_schema() -> Value {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use switchboard_protocol::proposals;
 
-use super::table::{Beside, OwnMethod, OwnTool, run, text, texts};
+use super::table::{OwnMethod, OwnTool, run, text, texts};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[OwnMethod] = &[
 
 /// Known by the proposal alone: in no list of tools, and in every manifest.
 const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
-    OwnTool::new(name, schema).beside(Beside::Tokens).in_manifests_and_when(|_, _| false).unmarked()
+    OwnTool::new(name, schema).in_manifests_and_when(|_, _| false).unmarked()
 }
 
 fn check_schema() -> Value {

@@ -12,6 +12,7 @@ use switchboard_protocol::proposals::{self, Declared, Proposal};
 use switchboard_wire::{Id, Raw};
 
 use super::{access, audit, discovery, lifecycle, manifest, permissions, registry, running, scopes};
+use crate::gate::rights::decides_for_others;
 use crate::kernel::{Kernel, readable};
 use crate::{initialize, names};
 
@@ -67,8 +68,8 @@ pub(crate) struct OwnTool {
     /// Whether it is there only for who may decide for others.
     pub(crate) admin_only: bool,
     listed: Listed,
-    /// What it is told of what stands beside its arguments.
-    pub(crate) beside: Beside,
+    /// Whether it is told on whose behalf a call is, which stands beside its arguments. A method's parameters have it among them.
+    pub(crate) hears_delegation: bool,
     /// Whether it is said of it that it only reads.
     only_reads: bool,
     /// Whether its definition says that it is the kernel's.
@@ -102,17 +103,6 @@ enum Listed {
     InManifests(fn(&Kernel, &Context) -> bool),
     /// Before the tools of servers, where [`discovery`] puts it.
     ByDiscovery,
-}
-
-/// What a tool is told of what stands beside its arguments. A method's parameters have it among them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
-    /// Nothing.
-    Nothing,
-    /// Session tokens.
-    Tokens,
-    /// Session tokens, and on whose behalf the call is.
-    TokensAndDelegation,
 }
 
 /// How it was called.
@@ -245,7 +235,7 @@ impl OwnTool {
             needs: Needs::Nothing,
             admin_only: false,
             listed: Listed::Always,
-            beside: Beside::Nothing,
+            hears_delegation: false,
             only_reads: false,
             is_marked: true,
             words: None,
@@ -260,8 +250,8 @@ impl OwnTool {
         Self { admin_only: true, ..self }
     }
 
-    pub(crate) const fn beside(self, beside: Beside) -> Self {
-        Self { beside, ..self }
+    pub(crate) const fn hears_delegation(self) -> Self {
+        Self { hears_delegation: true, ..self }
     }
 
     pub(crate) const fn only_reads(self) -> Self {
@@ -307,7 +297,7 @@ impl Negotiated {
         Self {
             mgp: initialize::agreed_with(capabilities),
             proposals: proposals::declared(capabilities),
-            is_admin: context.session.identity.admin,
+            is_admin: decides_for_others(context),
         }
     }
 

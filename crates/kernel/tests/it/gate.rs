@@ -33,6 +33,7 @@ mod reloaded;
 mod revoke;
 mod revoke_running;
 mod roots;
+mod session_tokens;
 mod settings;
 mod stopping;
 mod tasks_on_record;

@@ -109,6 +109,38 @@ async fn a_stream_ends_with_the_proof_of_its_reader() {
     }
 }
 
+/// A request whose answer nobody may have any more is answered all the same: by an error under its id.
+#[tokio::test]
+async fn a_request_whose_token_is_taken_back_is_answered_with_an_error() {
+    use switchboard_peer::{Identity, Method, Principal};
+
+    for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
+        let identity = Identity::new("ann", Method::Token);
+        let ended = identity.ended.clone();
+        let ann = Principal::from(identity);
+        let served = Served::with(quick(), |access| access.authenticated(move |_| Some(ann.clone()))).await;
+        let ask = if revision == "2026-07-28" {
+            Ask::modern("gate", serde_json::json!({}))
+        } else {
+            let opened = initialize(revision).with("Authorization", "Bearer ann").send(served.address).await;
+            call(opened.header("mcp-session-id").unwrap(), "gate").with("mcp-protocol-version", revision)
+        };
+        let mut stream = ask.with("Authorization", "Bearer ann").open(served.address).await;
+        assert!(stream.is_stream(), "{revision}");
+        loop {
+            let event = stream.event().await.expect("it goes on");
+            if !event.data.is_empty() {
+                break;
+            }
+        }
+        ended.cancel();
+        let answer = stream.message().await;
+        assert!(answer["id"] != serde_json::Value::Null && answer.get("result").is_none(), "{revision}: {answer}");
+        assert_eq!(answer["error"]["data"]["kind"], "auth_expired", "{revision}: {answer}");
+        assert!(stream.event().await.is_none(), "{revision}: nothing follows");
+    }
+}
+
 #[tokio::test]
 async fn idle_sessions_end_but_used_ones_do_not() {
     let mut served = Served::start().await;

@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use switchboard_kernel::{Kernel, OfferedServer};
+use switchboard_kernel::{Asker, Kernel, OfferedServer};
 use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 use url::form_urlencoded;
 
@@ -52,33 +52,33 @@ impl Publisher {
         Self { kernel, endpoint, guarded, began: Timestamp::now(), other }
     }
 
-    async fn answer(&self, path: &str, query: &str, principal: &Principal) -> Result<Value, (StatusCode, String)> {
+    async fn answer(&self, path: &str, query: &str, asker: &Asker) -> Result<Value, (StatusCode, String)> {
         let missing = || (StatusCode::NOT_FOUND, "there is no such server".to_owned());
         match wanted(path).ok_or_else(missing)? {
-            Wanted::List => self.list(query, principal).await,
+            Wanted::List => self.list(query, asker).await,
             Wanted::Server(name, version) => {
-                let server = self.find(&name, principal).await?.ok_or_else(missing)?;
+                let server = self.find(&name, asker).await?.ok_or_else(missing)?;
                 let has = version == "latest" || version_of(&server) == version;
                 if has { Ok(self.told(&server)) } else { Err(missing()) }
             }
             Wanted::Versions(name) => {
-                let server = self.find(&name, principal).await?.ok_or_else(missing)?;
+                let server = self.find(&name, asker).await?.ok_or_else(missing)?;
                 Ok(json!({"servers": [self.told(&server)], "metadata": {"count": 1}}))
             }
         }
     }
 
-    async fn offered(&self, principal: &Principal) -> Result<Vec<OfferedServer>, (StatusCode, String)> {
-        let mut servers = self.kernel.offered_to(principal).await.map_err(|fault| unavailable(fault.message()))?;
+    async fn offered(&self, asker: &Asker) -> Result<Vec<OfferedServer>, (StatusCode, String)> {
+        let mut servers = self.kernel.offered_to(asker).await.map_err(|fault| unavailable(fault.message()))?;
         servers.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(servers)
     }
 
-    async fn find(&self, name: &str, principal: &Principal) -> Result<Option<OfferedServer>, (StatusCode, String)> {
-        Ok(self.offered(principal).await?.into_iter().find(|server| name_of(server) == name || server.id == name))
+    async fn find(&self, name: &str, asker: &Asker) -> Result<Option<OfferedServer>, (StatusCode, String)> {
+        Ok(self.offered(asker).await?.into_iter().find(|server| name_of(server) == name || server.id == name))
     }
 
-    async fn list(&self, query: &str, principal: &Principal) -> Result<Value, (StatusCode, String)> {
+    async fn list(&self, query: &str, asker: &Asker) -> Result<Value, (StatusCode, String)> {
         let bad = |why: &str| (StatusCode::BAD_REQUEST, why.to_owned());
         let mut search = String::new();
         let (mut limit, mut from, mut version, mut since) = (DEFAULT_PAGE_SERVERS, 0, None, None);
@@ -100,9 +100,9 @@ impl Publisher {
         if search.len() > LONGEST_SEARCH {
             return Err(bad("`search` is too long"));
         }
-        let mut servers = self.offered(principal).await?;
+        let mut servers = self.offered(asker).await?;
         if !search.trim().is_empty() {
-            servers = self.found(servers, &search, principal).await?;
+            servers = self.found(servers, &search, asker).await?;
         }
         servers.retain(|server| version.as_ref().is_none_or(|version| *version == version_of(server)));
         if since.is_some_and(|since| since > self.began) {
@@ -122,12 +122,12 @@ impl Publisher {
         &self,
         servers: Vec<OfferedServer>,
         search: &str,
-        principal: &Principal,
+        asker: &Asker,
     ) -> Result<Vec<OfferedServer>, (StatusCode, String)> {
         let word = search.trim().to_lowercase();
         let mut found: Vec<OfferedServer> =
             servers.into_iter().filter(|server| name_of(server).to_lowercase().contains(&word)).collect();
-        let offers = self.kernel.offered_for(principal, search).await.map_err(|fault| unavailable(fault.message()))?;
+        let offers = self.kernel.offered_for(asker, search).await.map_err(|fault| unavailable(fault.message()))?;
         for offer in offers {
             if !found.iter().any(|known| known.id == offer.server.id) {
                 found.push(offer.server);
@@ -188,8 +188,9 @@ impl Service for Publisher {
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
                 return response;
             }
+            let asker = Asker::new(principal, request.headers().clone());
             let uri = request.uri();
-            match self.answer(uri.path(), uri.query().unwrap_or_default(), &principal).await {
+            match self.answer(uri.path(), uri.query().unwrap_or_default(), &asker).await {
                 Ok(value) => written(StatusCode::OK, &value),
                 Err((status, why)) => written(status, &json!({"error": why})),
             }

@@ -12,7 +12,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use prometheus_client::metrics::MetricType;
 use serde_json::json;
-use switchboard_kernel::{Kernel, OWNER, Phase};
+use switchboard_kernel::{Asker, Kernel, Phase};
 use switchboard_transport::http_server::{Answering, Body, Principal, Service};
 
 use super::counted::Counts;
@@ -24,17 +24,15 @@ pub(crate) struct Probes {
     kernel: Kernel,
     counts: Arc<Counts>,
     reloads: Arc<Reloads>,
-    /// Whether who has no token hears how many servers there are.
-    tells_strangers: bool,
     began: Instant,
 }
 
 impl Probes {
-    pub(crate) fn new(kernel: Kernel, counts: Arc<Counts>, reloads: Arc<Reloads>, tells_strangers: bool) -> Self {
-        Self { kernel, counts, reloads, tells_strangers, began: Instant::now() }
+    pub(crate) fn new(kernel: Kernel, counts: Arc<Counts>, reloads: Arc<Reloads>) -> Self {
+        Self { kernel, counts, reloads, began: Instant::now() }
     }
 
-    async fn answer(&self, method: &Method, path: &str, principal: &Principal) -> Response<Body> {
+    async fn answer(&self, method: &Method, path: &str, asker: &Asker) -> Response<Body> {
         if !matches!(path, "/healthz" | "/readyz" | "/metrics") {
             return text(StatusCode::NOT_FOUND, "not found; the MCP endpoint is /mcp\n".to_owned());
         }
@@ -45,8 +43,8 @@ impl Probes {
         }
         match path {
             "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
-            "/readyz" => self.readiness(principal).await,
-            _ => match self.metrics(principal).await {
+            "/readyz" => self.readiness(asker).await,
+            _ => match self.metrics(asker).await {
                 Some(metrics) => {
                     let mut response = text(StatusCode::OK, metrics);
                     let format = HeaderValue::from_static(metrics::CONTENT_TYPE);
@@ -61,23 +59,21 @@ impl Probes {
     /// Ready once every server has come up or failed: one that fails must not take the others out of service. Not while
     /// the store is away or full: then calls are refused. Who has a token is told which of the servers that it may use are
     /// missing; one that only sleeps is not.
-    async fn readiness(&self, principal: &Principal) -> Response<Body> {
+    async fn readiness(&self, asker: &Asker) -> Response<Body> {
         let mut servers = self.kernel.status();
         let starting = servers.iter().any(|server| server.phase == Phase::Starting);
         let store = self.kernel.keeps_records();
         let is_ready = !starting && !self.kernel.is_draining() && store;
         let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        let is_known = !principal.name.is_empty();
-        if is_known && !sees_everything(principal) {
-            let known = self.kernel.known_to(principal).await.unwrap_or_default();
+        let is_known = asker.is_known();
+        if is_known && !asker.sees_everything() {
+            let known = self.kernel.known_to(asker).await.unwrap_or_default();
             servers.retain(|server| known.contains_key(&server.id));
         }
         let mut body = json!({"ready": is_ready});
-        if self.tells_strangers || is_known {
+        if is_known {
             let ready = servers.iter().filter(|server| server.phase == Phase::Ready).count();
             body = json!({"ready": is_ready, "servers": servers.len(), "connected": ready, "store": store});
-        }
-        if is_known {
             let missing = servers.iter().filter(|server| !matches!(server.phase, Phase::Ready | Phase::Asleep));
             body["missing"] = missing.map(|server| &*server.id).collect();
         }
@@ -87,13 +83,13 @@ impl Probes {
     }
 
     /// What a principal may see; `None` where that cannot be known now.
-    async fn metrics(&self, principal: &Principal) -> Option<String> {
+    async fn metrics(&self, asker: &Asker) -> Option<String> {
         let mut servers = self.kernel.status();
         let mut process = None;
-        if sees_everything(principal) {
+        if asker.sees_everything() {
             process = Some(ProcessNumbers { plain: self.of_process(), events: self.kernel.event_counts() });
         } else {
-            let known = self.kernel.known_to(principal).await.ok()?;
+            let known = self.kernel.known_to(asker).await.ok()?;
             servers.retain(|server| known.contains_key(&server.id));
             for server in &mut servers {
                 // Of its tools only those that it may use are counted.
@@ -129,7 +125,8 @@ impl Probes {
 impl Service for Probes {
     fn call(&self, request: Request<Incoming>, principal: Principal) -> Answering<'_> {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        Box::pin(async move { self.answer(&method, &path, &principal).await })
+        let asker = Asker::new(principal, request.headers().clone());
+        Box::pin(async move { self.answer(&method, &path, &asker).await })
     }
 
     fn is_open(&self, path: &str) -> bool {
@@ -139,11 +136,6 @@ impl Service for Probes {
     fn has_any_host(&self, path: &str) -> bool {
         self.is_open(path)
     }
-}
-
-/// Whether somebody may know of all servers.
-fn sees_everything(principal: &Principal) -> bool {
-    (principal.admin || *principal.name == *OWNER) && principal.scopes.is_none()
 }
 
 fn text(status: StatusCode, body: String) -> Response<Body> {

@@ -51,9 +51,9 @@ fn a_restart_of_the_database_under_load_loses_nothing() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let url = runtime.block_on(database.create_database("load"));
     let home = Home::new();
-    let identity_audit = home.path("ledger").display().to_string();
+    let ledger = home.path("ledger").display().to_string();
     let configuration =
-        format!("store = '{url}'\n[gate]\naudit_arguments = true\n{}", entry("one", &["--ledger", &identity_audit]));
+        format!("store = '{url}'\n[gate]\naudit_arguments = true\n{}", entry("one", &["--ledger", &ledger]));
     home.configure(&configuration);
     let served = Served::start(&home, &["--no-auth"]);
     until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
@@ -104,7 +104,7 @@ fn a_restart_of_the_database_under_load_loses_nothing() {
     let once = |key: &&String| outcomes.get(*key).is_some_and(|ends| *ends == ["SUCCESS"]);
     let lost: Vec<_> = acknowledged.iter().filter(|key| !once(key)).map(|key| (key, outcomes.get(key))).collect();
     assert!(lost.is_empty(), "{} of {}: {lost:?}", lost.len(), acknowledged.len());
-    let done = std::fs::read_to_string(&identity_audit).unwrap();
+    let done = std::fs::read_to_string(&ledger).unwrap();
     let done: HashSet<&str> = done.lines().collect();
     let unrecorded: Vec<_> = done.iter().filter(|key| !outcomes.contains_key(**key)).collect();
     assert!(unrecorded.is_empty(), "done and not on record: {unrecorded:?}");

@@ -23,12 +23,12 @@ fn waiting(home: &Home) -> Option<String> {
 fn a_server_that_comes_back_with_another_definition_gets_no_call_that_was_approved_before() {
     for changes in [true, false] {
         let home = Home::new();
-        let (identity_audit, sign, program) = (home.path("ledger"), home.path("changed"), faulty_server());
+        let (ledger, sign, program) = (home.path("ledger"), home.path("changed"), faulty_server());
         let entry = scripted(
             &home,
             &format!(
-                "if [ -e {sign:?} ]; then exec {program:?} --identity_audit {identity_audit:?} --description 'Gives it to others'; fi\n\
-                 exec {program:?} --identity_audit {identity_audit:?}\n"
+                "if [ -e {sign:?} ]; then exec {program:?} --ledger {ledger:?} --description 'Gives it to others'; fi\n\
+                 exec {program:?} --ledger {ledger:?}\n"
             ),
         );
         let confirm = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";
@@ -47,7 +47,7 @@ fn a_server_that_comes_back_with_another_definition_gets_no_call_that_was_approv
         // A call whose tool has changed may have been refused before anybody could answer.
         assert!(changes || decided.code == Some(0), "{decided:?}");
         let answer = peer.answer_to(900);
-        let done = fs::read_to_string(&identity_audit).unwrap_or_default().lines().count();
+        let done = fs::read_to_string(&ledger).unwrap_or_default().lines().count();
         assert_eq!(done, usize::from(!changes), "{answer}");
         if changes {
             assert_eq!(answer["result"]["isError"], true, "{answer}");

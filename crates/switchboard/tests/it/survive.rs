@@ -19,8 +19,8 @@ struct Scene {
 impl Scene {
     fn new(flags: &[&str]) -> Self {
         let home = Home::new();
-        let identity_audit = home.path("ledger").display().to_string();
-        let mut all = vec!["--streams", "--ledger", &identity_audit];
+        let ledger = home.path("ledger").display().to_string();
+        let mut all = vec!["--streams", "--ledger", &ledger];
         all.extend(flags);
         home.configure(&server("one", &all));
         Self { home }

@@ -29,6 +29,11 @@ const STEP: usize = 64 << 10;
 pub trait EventSource: Send {
     /// The next event, already encoded; `None` ends the stream.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// What the far side is told where the stream ends because nobody may read it any more.
+    fn last_event(&mut self) -> Option<Bytes> {
+        None
+    }
 }
 
 /// The body of an answer.
@@ -45,6 +50,8 @@ struct Events {
     quiet: Pin<Box<Sleep>>,
     /// Ready when the stream must end, whatever its source still has.
     ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// It has ended so.
+    over: bool,
 }
 
 impl Body {
@@ -63,7 +70,7 @@ impl Body {
     /// A stream of server-sent events. A comment is sent whenever it was quiet for `keep_alive`.
     pub fn events(source: impl EventSource + 'static, keep_alive: Duration) -> Self {
         let quiet = Box::pin(tokio::time::sleep(keep_alive));
-        Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet, ended: None })))
+        Self(Inner::Events(Box::new(Events { source: Box::new(source), keep_alive, quiet, ended: None, over: false })))
     }
 
     /// Lets a stream end when the proof of its reader's identity does.
@@ -91,8 +98,12 @@ impl http_body::Body for Body {
             Inner::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Inner::Events(events) => {
-                if events.ended.as_mut().is_some_and(|ended| ended.as_mut().poll(cx).is_ready()) {
+                if events.over {
                     return Poll::Ready(None);
+                }
+                if events.ended.as_mut().is_some_and(|ended| ended.as_mut().poll(cx).is_ready()) {
+                    events.over = true;
+                    return Poll::Ready(events.source.last_event().map(|bytes| Ok(Frame::data(bytes))));
                 }
                 let bytes = match events.source.poll_event(cx) {
                     Poll::Ready(None) => return Poll::Ready(None),

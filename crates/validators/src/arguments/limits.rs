@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, remote, sql, uri, words};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, remote, sql, uri, words};
 use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
@@ -165,6 +165,16 @@ impl<'a> Limits<'a> {
                 refused
             });
         }
+        if text.contains('\0') {
+            // Some readers end a text there, others part a list.
+            let mut pieces = text.split('\0').filter(|piece| !piece.is_empty());
+            pieces.try_for_each(|piece| self.text(piece, known, depth + 1))?;
+        }
+        if *field == Field::Unknown
+            && let Some(pairs) = document::read(text)
+        {
+            self.document(&pairs, depth + 1)?;
+        }
         // Escapes of a JSON string inside of the string are read by who reads JSON twice.
         if let Some(inner) = role::unquoted(text).filter(|_| !is_body) {
             self.text(&inner, known, depth + 1)?;
@@ -200,6 +210,35 @@ impl<'a> Limits<'a> {
         } else {
             Ok(())
         }
+    }
+
+    /// The values of a document in a string. What stands under a key for places or commands is one; other values count as a
+    /// whole text does that names a path by itself.
+    fn document(&self, pairs: &[document::Pair<'_>], depth: usize) -> Result<(), Refused> {
+        if depth > MAX_DEPTH {
+            let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
+            return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
+        }
+        let places = &self.checks.places;
+        pairs.iter().try_for_each(|document::Pair { key, value }| {
+            let evidence = Evidence::none();
+            let role = role::of(key);
+            let field = Field::of(key, role, &evidence);
+            let machine = Machine::of(key, &evidence, &evidence);
+            let named = remote::is_name_key(key);
+            let known = Known { field, role, named, machine, operand: false, words: false, evidence };
+            if matches!(field, Field::Place | Field::Perhaps) {
+                return self.text(value, &known, depth);
+            }
+            if !places.is_empty() {
+                if field == Field::Command {
+                    at(SCOPE, self.words(value, role))?;
+                } else if body::names_path(places, value) {
+                    at(SCOPE, place::inside(places, value, self.world))?;
+                }
+            }
+            if self.hosts { at(SCOPE, self.host(value, &known)) } else { Ok(()) }
+        })
     }
 
     /// A string with words of a command, whichever of them are paths. What no shell could read is parted by its blanks.

@@ -115,6 +115,9 @@ const PATTERNS: [&str; 12] = [
 /// Keys whose strings are the text that a tool works on, besides those of prose.
 const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html", "json", "yaml"];
 
+/// Keys whose strings say where something stands in a document.
+const EXPRESSIONS: [&str; 5] = ["xpath", "xpaths", "selector", "selectors", "locator"];
+
 /// What the key of a string says of it, as far as paths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
@@ -128,6 +131,8 @@ pub(super) enum Field {
     Remote,
     /// A pattern: goes down from a place that stands elsewhere.
     Below,
+    /// Says where something stands in a document, often as a path does.
+    Expression,
     /// A branch or the like, which is no file with a dot in front.
     Reference,
     /// The text that a tool works on, prose, code, a question.
@@ -151,6 +156,7 @@ impl Field {
             _ if LIKELY_PLACES.contains(&last) => Self::Place,
             _ if PERHAPS_PLACES.contains(&last) => Self::Perhaps,
             _ if PATTERNS.contains(&last) => Self::Below,
+            _ if EXPRESSIONS.contains(&last) => Self::Expression,
             Role::Reference => Self::Reference,
             _ if LABELS.contains(&last) => Self::Label,
             Role::Url | Role::Host => Self::Remote,
@@ -248,10 +254,12 @@ pub(super) fn check(
         Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
         Field::Pair => form >= Form::Hidden,
         Field::Remote => form >= Form::Relative,
+        Field::Perhaps if is_image(&tidy) => false,
         Field::Perhaps => tidy.contains(['/', '\\', '~', '$']) || tidy.split_whitespace().any(is_file),
         Field::Label => form >= Form::Relative,
         // `\bword\b` is an expression.
         Field::Below if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
+        Field::Expression => body::names_path(places, &tidy),
         Field::Below => form == Form::Path || form >= Form::Relative && !anchored,
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
@@ -400,6 +408,10 @@ pub(super) fn check_program(places: &[path::Scope], word: &str, world: &dyn Worl
         return check_word(places, word, world);
     }
     let of_system = crate::shell::is_of_system(&tidy);
+    if let Some(bare) = without_marks(&tidy) {
+        // To a tool that has a program of its own it is a word of it.
+        inside(places, bare, world)?;
+    }
     if form(&tidy) < Form::Relative || of_system { Ok(()) } else { inside(places, &tidy, world) }
 }
 
@@ -557,7 +569,11 @@ fn form(text: &str) -> Form {
         rest.starts_with(|c: char| c.is_ascii_alphabetic())
             && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/\\".contains(&byte))
     });
-    let begins = text.starts_with(['/', '\\', '~']) && !comment;
+    // `~5 minutes`: nobody is called like a number.
+    let about = text
+        .strip_prefix('~')
+        .is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(['/', '\\']));
+    let begins = text.starts_with(['/', '\\', '~']) && !comment && !about;
     if begins || drive || variable || windows || climbs || escaped || is_uri(text) {
         return Form::Path;
     }
@@ -588,6 +604,41 @@ fn is_uri(text: &str) -> bool {
             && (!uri::leads_elsewhere(scheme, rest) && rest.starts_with(['/', '\\'])
                 || uri::climbs(text)
                 || percent::stages(text).iter().any(|read| read.to_ascii_lowercase().contains("file:")))
+}
+
+/// Whether a word is the reference of an image in a registry, with its tag or digest: `ghcr.io/org/x:1`. No file is called so,
+/// and none lies in a folder that is called like the host of a registry.
+fn is_image(word: &str) -> bool {
+    let plain = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+            && part.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+            && !part.contains("..")
+            && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte))
+    };
+    let Some((host, rest)) = word.split_once('/') else { return false };
+    let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+    let is_domain = |ending: &str| ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_host =
+        plain(name) && (name == "localhost" || name.rsplit_once('.').is_some_and(|(_, last)| is_domain(last)));
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+    let (front, digest) = rest.split_once('@').map_or((rest, None), |(front, digest)| (front, Some(digest)));
+    let (path, tag) = front.rsplit_once(':').map_or((front, None), |(path, tag)| (path, Some(tag)));
+    let is_tag = |tag: &str| {
+        (1..=128).contains(&tag.len())
+            && !tag.starts_with(['.', '-'])
+            && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    let is_digest = |digest: &str| {
+        let hex = digest.strip_prefix("sha256:").unwrap_or_default();
+        hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    is_host
+        && is_port
+        && path.split('/').all(plain)
+        && (tag.is_some() || digest.is_some())
+        && tag.is_none_or(is_tag)
+        && digest.is_none_or(is_digest)
+        && !has_ending(word)
 }
 
 /// Whether a word may be the name of a file, and is no address of mail.

@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::role::{self, Role, as_json};
 use super::words::{self, Words};
 use super::{
-    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, joined, place, reach, source, sql,
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, document, joined, place, reach, source, sql,
 };
 use crate::code::Rejection;
 use crate::shell::{self, Around, Understood};
@@ -106,6 +106,11 @@ impl Walk<'_> {
             Kind::Array => self.array(value, role, beside, depth),
             Kind::String => match value.as_text() {
                 Some(text) => {
+                    if text.contains('\0') && !self.checks.scopes.is_empty() {
+                        // Some readers end a text there, others part a list.
+                        let mut pieces = text.split('\0').filter(|piece| !piece.is_empty());
+                        pieces.try_for_each(|piece| self.judge(piece, role, beside))?;
+                    }
                     self.judge(&text, role, beside)?;
                     self.nested(&text, role, beside, depth)
                 }
@@ -334,12 +339,25 @@ impl Walk<'_> {
 
     /// A string that is JSON itself, as many servers read it.
     fn nested(&self, text: &str, role: Role, beside: &Beside, depth: usize) -> Outcome {
-        let Some(nested) = as_json(role, text) else { return Ok(()) };
+        let Some(nested) = as_json(role, text) else { return self.commands_of_document(text, role) };
         self.value(&nested, role, beside, depth + 1).map_err(|mut refused| {
             // What stands inside of a string has no place of its own.
             refused.pointer.clear();
             refused
         })
+    }
+
+    /// Under limits of commands, what stands in a document under a key for commands is one.
+    fn commands_of_document(&self, text: &str, role: Role) -> Outcome {
+        if role != Role::Other || !self.limits_commands() {
+            return Ok(());
+        }
+        let is_command = |key: &str| matches!(role::of(key), Role::Command | Role::Commands | Role::Script);
+        let alone = || document::pair(text.trim()).filter(|pair| is_command(pair.key)).map(|pair| vec![pair]);
+        let pairs = document::read(text).or_else(alone).unwrap_or_default();
+        let mut commands =
+            pairs.iter().filter(|pair| is_command(pair.key) || words::may_be_command(pair.key, &pair.value));
+        commands.try_for_each(|pair| self.perhaps_command(&Raw::string(&pair.value), &Beside::default()))
     }
 
     /// The words of a command that look like paths are held to the same paths.

@@ -2,6 +2,7 @@
 
 mod around;
 mod common;
+mod documents;
 mod glued;
 mod hosts;
 mod limits;

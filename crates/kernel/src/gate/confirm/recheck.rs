@@ -12,7 +12,7 @@ use crate::directory::Route;
 use crate::gate::audit::{self, event, result};
 use crate::gate::refused::refused;
 use crate::gate::scopes::{Presented, Wanted};
-use crate::gate::{Attempt, Judged, Subject, ToolPolicy};
+use crate::gate::{Attempt, Judged, Subject, ToolPolicy, canonical};
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -114,6 +114,12 @@ impl Kernel {
             let fault = not_called(attempt, FaultKind::UnknownTool, GONE);
             return Ok(Judged::Refused(self.changed(attempt, fault).await));
         };
+        if attempt.subject == Subject::Tool && server.policy_now().disabled.contains(attempt.tool) {
+            // Whatever the server says once it is there.
+            let fault =
+                not_called(attempt, FaultKind::ToolDisabled, "it was switched off since a person was asked about it");
+            return Ok(Judged::Refused(self.changed(attempt, fault).await));
+        }
         if server.hub_now().is_none() {
             return Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await;
         }
@@ -170,6 +176,30 @@ impl Kernel {
 fn is_filled_otherwise(route: &Route, attempt: &Attempt<'_>) -> bool {
     let (Some(curated), Subject::Tool) = (&route.curated, attempt.subject) else { return false };
     let shown = Request::new(Id::number(0), method::TOOLS_CALL, Some(attempt.raw.clone()));
-    let meaning = |params: Option<&Raw>| params.and_then(|params| params.view::<serde_json::Value>().ok());
-    curated.filled(shown).map_or(true, |filled| meaning(filled.params.as_ref()) != meaning(Some(attempt.raw)))
+    curated.filled(shown).map_or(true, |filled| filled.params.is_none_or(|filled| !is_same(&filled, attempt.raw)))
+}
+
+/// Whether two values mean the same, digit by digit. Of what cannot be read nobody knows.
+fn is_same(one: &Raw, other: &Raw) -> bool {
+    matches!((canonical::digest(one), canonical::digest(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::Limits;
+
+    use super::*;
+
+    #[test]
+    fn what_no_number_holds_is_told_apart() {
+        let raw = |text: &str| Raw::parse(text.to_owned(), &Limits::default()).unwrap();
+        for (one, other, same) in [
+            (r#"{"a":1,"b":"x"}"#, r#"{ "b":"\u0078", "a":1 }"#, true),
+            (r#"{"a":1e999,"b":"x"}"#, r#"{"a":1e999,"b":"x"}"#, true),
+            (r#"{"a":1e999,"b":"x"}"#, r#"{"a":1e999,"b":"y"}"#, false),
+            (r#"{"a":0.10000000000000000000001}"#, r#"{"a":0.10000000000000000000002}"#, false),
+        ] {
+            assert_eq!(is_same(&raw(one), &raw(other)), same, "{one} {other}");
+        }
+    }
 }

@@ -66,7 +66,7 @@ impl Kernel {
             Vec::new()
         };
         let mut tools =
-            if finding { describe::basic(&categories, self.creating(&context.session).is_some()) } else { Vec::new() };
+            if finding { describe::basic(&categories, self.creating(context).is_some()) } else { Vec::new() };
         if asked {
             tools.extend(describe::further());
         }
@@ -128,7 +128,7 @@ impl Kernel {
             return false;
         }
         let Ok(tables) = self.tables().await else { return false };
-        starting.into_iter().any(|server| self.knows_of(&tables, &context.session, server))
+        starting.into_iter().any(|server| self.is_known_to(&tables, context, server))
     }
 
     /// Whether a client has the kernel's tools for finding tools: one that is not given everything, is given it only in
@@ -153,7 +153,7 @@ impl Kernel {
         if !self.finds_tools(context, view).await.unwrap_or_default() {
             return Vec::new();
         }
-        let mut tools = describe::basic(&[], self.creating(&context.session).is_some());
+        let mut tools = describe::basic(&[], self.creating(context).is_some());
         if self.speaks_discovery(context) {
             tools.extend(describe::further());
         }

@@ -269,7 +269,7 @@ impl Kernel {
             (true, true, _) if !beyond.is_empty() => "partial",
             (true, true, _) => "unavailable",
         };
-        let creation = if unavailable.is_empty() { None } else { self.how_to_create(&context.session) };
+        let creation = if unavailable.is_empty() { None } else { self.how_to_create(context) };
         let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
         let tools = hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit));
         let tools: Vec<Value> = tools.map(|tool| tool.shown(Detail::Whole)).collect();
@@ -428,7 +428,7 @@ impl Kernel {
     /// Whether the tools of a server that was named can be searched: an empty answer would say that it has none.
     async fn can_be_searched(&self, context: &Context, view: &View, id: &str) -> Result<(), Fault> {
         let tables = self.tables().await?;
-        let known = |server: &&Arc<Server>| self.knows_of(&tables, &context.session, server);
+        let known = |server: &&Arc<Server>| self.is_known_to(&tables, context, server);
         let Some(server) = view.servers.iter().find(|server| &**server.id() == id).filter(known) else {
             let known: Vec<String> = view
                 .servers

@@ -230,7 +230,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     async fn servers_for(&self, context: &Context, named: Option<&str>) -> Result<Vec<Arc<Server>>, Fault> {
         let tables = self.house.tables().await?;
         let view = self.house.view();
-        let usable = view.servers.iter().filter(|server| self.house.knows_of(&tables, &context.session, server));
+        let usable = view.servers.iter().filter(|server| self.house.is_known_to(&tables, context, server));
         let servers: Vec<_> =
             usable.filter(|server| named.is_none_or(|named| **server.id() == *named)).cloned().collect();
         match (named, servers.is_empty()) {

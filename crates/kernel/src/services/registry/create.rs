@@ -7,7 +7,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use switchboard_peer::{Context, Session};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::method;
 use switchboard_store::Digest;
@@ -46,15 +46,15 @@ pub(crate) struct Written {
 
 impl Kernel {
     /// Whether somebody may write tools, and under which rules.
-    pub(crate) fn creating(&self, session: &Session) -> Option<&Creating> {
+    pub(crate) fn creating(&self, context: &Context) -> Option<&Creating> {
         let offers = &self.options().servers;
         let rules = offers.create.as_ref().filter(|_| offers.builder.is_some())?;
-        may(session, &rules.principals).then_some(rules)
+        may(context, &rules.principals).then_some(rules)
     }
 
     /// What an agent is told that may write the tool it lacks; `None` for one that may not.
-    pub(crate) fn how_to_create(&self, session: &Session) -> Option<Value> {
-        let rules = self.creating(session)?;
+    pub(crate) fn how_to_create(&self, context: &Context) -> Option<Value> {
+        let rules = self.creating(context)?;
         let builder = self.options().servers.builder.as_ref()?;
         let languages = [(Language::Python, "python"), (Language::JavaScript, "javascript")];
         let here: Vec<&str> = languages
@@ -87,7 +87,7 @@ impl Kernel {
 
     async fn judge_and_create(&self, context: &Context, written: Written) -> Result<Value, Fault> {
         let session = &context.session;
-        let Some(rules) = self.creating(session) else {
+        let Some(rules) = self.creating(context) else {
             let fault = Fault::new(FaultKind::PermissionDenied, "you may not write tools here")
                 .suggest("the operator allows it with `[discovery.create]` in the configuration");
             self.note_refused(context, method::TOOLS_REQUEST, None, &fault).await;

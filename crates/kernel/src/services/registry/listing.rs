@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Principal, Remote, Reply, SendError, Session};
@@ -15,7 +16,8 @@ use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::gate::Tables;
+use crate::gate::rights::sees_all;
+use crate::gate::{Continuing, OWNER, Presented, Tables};
 use crate::kernel::View;
 use crate::server::{Phase, Server};
 use crate::services::house::{Rights, Servers};
@@ -63,11 +65,6 @@ struct Filter {
     status: Option<String>,
 }
 
-/// The session of a principal who asks without one.
-pub(super) fn session_of(principal: &Principal) -> Arc<Session> {
-    Session::new("listing".into(), principal.clone(), false, Caller::unknown(), Arc::new(Nobody))
-}
-
 /// Tells of servers.
 pub(super) struct Listing<'a, H> {
     pub(super) house: &'a H,
@@ -77,41 +74,48 @@ pub(super) struct Listing<'a, H> {
 impl<H: Servers + Rights> Listing<'_, H> {
     /// The servers that a session may know of, each with how many of its tools it may use. Does not wait for servers that are
     /// starting.
-    pub(super) async fn known(&self, session: &Session) -> Result<HashMap<Arc<str>, usize>, Fault> {
+    pub(super) async fn known(
+        &self,
+        session: &Session,
+        presented: &Presented,
+    ) -> Result<HashMap<Arc<str>, usize>, Fault> {
         let tables = self.house.tables().await?;
         let view = self.house.view();
         let mut known: HashMap<Arc<str>, usize> = HashMap::new();
         for (id, exposed, route) in view.directory.tools() {
             let Some(server) = view.servers.get(route.server) else { continue };
-            if self.house.access(&tables, session, server, Some((&route.original, exposed))).allow {
+            if self.house.may_use_within(&tables, session, presented, server, (exposed, route)) {
                 *known.entry(id.clone()).or_default() += 1;
             }
         }
-        for server in view.servers.iter().filter(|server| self.house.access(&tables, session, server, None).allow) {
+        let knows = |server: &&Arc<Server>| self.house.knows_within(&tables, session, presented, server);
+        for server in view.servers.iter().filter(knows) {
             known.entry(server.id().clone()).or_default();
         }
         Ok(known)
     }
 
     /// The servers that a session may know of, with the tools that it may use.
-    pub(super) async fn offered(&self, session: &Session) -> Result<Vec<OfferedServer>, Fault> {
+    pub(super) async fn offered(&self, session: &Session, presented: &Presented) -> Result<Vec<OfferedServer>, Fault> {
         self.house.wait_for_servers().await;
         let tables = self.house.tables().await?;
         let view = self.house.view();
         // Scopes take away, also from who may decide for others.
-        let sees_all = session.identity.admin && !session.identity.is_limited();
-        let known = |server: &&Arc<Server>| sees_all || self.house.knows_of(&tables, session, server);
-        Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, session, server)).collect())
+        let sees_all = sees_all(session, presented);
+        let known = |server: &&Arc<Server>| sees_all || self.house.knows_within(&tables, session, presented, server);
+        let who = Continuing { session, tokens: presented };
+        Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, &who, server)).collect())
     }
 
-    fn offer(&self, tables: &Tables, view: &View, session: &Session, server: &Arc<Server>) -> OfferedServer {
+    fn offer(&self, tables: &Tables, view: &View, who: &Continuing<'_>, server: &Arc<Server>) -> OfferedServer {
         let (hub, policy) = (server.hub_now(), server.policy());
         let info = hub.as_ref().and_then(|hub| hub.connected.server.info.clone());
         let said = |key: &str| info.as_ref().and_then(|info| info.member(key)?.as_text());
         let agreement = hub.as_ref().and_then(|hub| hub.agreement.as_ref());
         let tools = view.directory.shown_tools().filter(|(id, ..)| **id == **server.id());
-        let tools = tools.filter(|(_, original, exposed, _)| {
-            self.house.access(tables, session, server, Some((original, exposed))).allow
+        let tools = tools.filter(|(_, _, exposed, _)| {
+            let Some(route) = view.directory.tool(exposed) else { return false };
+            self.house.may_use_within(tables, who.session, who.tokens, server, (exposed, &route))
         });
         let described = |raw: &Raw| raw.member("description").and_then(|text| text.as_text()).unwrap_or_default();
         let tools: Vec<_> = tools
@@ -161,9 +165,46 @@ impl<H: Servers + Rights> Listing<'_, H> {
                 && filter.extensions.iter().all(|wanted| server.extensions.contains(wanted))
                 && filter.permissions.iter().all(|wanted| server.permissions.contains(wanted))
         };
-        let servers = self.offered(&context.session).await?;
+        let servers = self.offered(&context.session, &Presented::of(context, None)).await?;
         let servers: Vec<Value> = servers.iter().filter(|server| fits(server)).map(OfferedServer::told).collect();
         Ok(json!({"servers": servers}))
+    }
+}
+
+/// Somebody who was authenticated and asks over HTTP beside the protocol, with the session tokens that came along.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    principal: Principal,
+    headers: HeaderMap,
+}
+
+impl Asker {
+    /// Who asks, and the headers of what he asks with.
+    #[must_use]
+    pub const fn new(principal: Principal, headers: HeaderMap) -> Self {
+        Self { principal, headers }
+    }
+
+    /// Whether he may know of all servers, and of the process: the owner and who may decide for others, with nothing that
+    /// takes away from it.
+    #[must_use]
+    pub fn sees_everything(&self) -> bool {
+        let may = self.principal.admin || *self.principal.name == *OWNER;
+        may && !self.principal.is_limited() && self.presented().is_empty()
+    }
+
+    /// Whether anybody was authenticated.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !self.principal.name.is_empty()
+    }
+
+    pub(super) fn session(&self) -> Arc<Session> {
+        Session::new("listing".into(), self.principal.clone(), false, Caller::unknown(), Arc::new(Nobody))
+    }
+
+    pub(super) fn presented(&self) -> Presented {
+        Presented::of_headers(&self.headers)
     }
 }
 

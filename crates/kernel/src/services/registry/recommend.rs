@@ -12,14 +12,15 @@ use parking_lot::RwLock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_catalog::{Catalog, Search, Tool};
-use switchboard_peer::{Context, Session};
+use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::proposals::RECOMMEND_SERVERS;
 use switchboard_wire::Raw;
 
-use super::listing::Listing;
+use super::listing::{Asker, Listing};
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
+use crate::gate::Presented;
 use crate::gate::audit::{self, Auditor};
 use crate::services::discovery::Discovery;
 use crate::services::house::{Rights, Servers};
@@ -147,9 +148,9 @@ impl<H: Servers + Rights> Recommender<'_, H> {
         Raw::from_value(&answer).map_err(Fault::internal)
     }
 
-    /// The servers that a session may know of and that can do what is needed, the best first.
-    pub(super) async fn offers(&self, session: &Session, needed: &str) -> Result<Vec<Offer>, Fault> {
-        let servers = self.listing.offered(session).await?;
+    /// The servers that somebody may know of and that can do what is needed, the best first.
+    pub(super) async fn offers(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+        let servers = self.listing.offered(&asker.session(), &asker.presented()).await?;
         let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
         offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
         Ok(offers)
@@ -187,7 +188,7 @@ impl<H: Servers + Rights> Recommender<'_, H> {
 
     /// Servers that are there.
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
-        let servers = self.listing.offered(&context.session).await?;
+        let servers = self.listing.offered(&context.session, &Presented::of(context, None)).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({

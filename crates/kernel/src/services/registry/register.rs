@@ -19,6 +19,8 @@ use switchboard_wire::Raw;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
+use crate::gate::rights::decides_for_others;
+use crate::gate::scopes::{Presented, Wanted};
 use crate::kernel::Kernel;
 use crate::server::Phase;
 use crate::services::operator_actions::OperatorActions;
@@ -63,14 +65,14 @@ struct Gone {
 
 impl Kernel {
     /// Whether somebody may register servers, and under which rules.
-    pub(super) fn registering(&self, session: &Session) -> Option<&Registering> {
+    pub(super) fn registering(&self, context: &Context) -> Option<&Registering> {
         let offers = &self.options().servers;
         let rules = offers.register.as_ref().filter(|_| offers.builder.is_some())?;
-        may(session, &rules.principals).then_some(rules)
+        may(context, &rules.principals).then_some(rules)
     }
 
     pub(super) async fn register_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let Some(rules) = self.registering(&context.session) else {
+        let Some(rules) = self.registering(context) else {
             let fault = Fault::new(FaultKind::PermissionDenied, "you may not register servers here")
                 .suggest("the operator allows it with `[discovery.register]` in the configuration");
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
@@ -251,13 +253,17 @@ impl Kernel {
         let Some(registration) = self.registry().find(&asked.id) else {
             let tables = self.tables().await?;
             let known = self.server(&asked.id);
-            let known = known.filter(|server| session.identity.admin || self.knows_of(&tables, session, server));
+            let known = known.filter(|server| self.sees(&tables, context, server));
             return Err(known.map_or_else(unknown, |_| {
                 let text = format!("server `{}` is in the configuration, and stays", asked.id);
                 Fault::new(FaultKind::CannotDeregister, text).suggest("the operator removes it from the configuration")
             }));
         };
-        if registration.principal != *session.principal && !session.identity.admin {
+        let presented = Presented::of(context, None);
+        let whole = Wanted { server: &asked.id, tool: None };
+        let is_own =
+            registration.principal == *session.principal && self.covers_quietly(&session.principal, &presented, whole);
+        if !is_own && !decides_for_others(context) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());

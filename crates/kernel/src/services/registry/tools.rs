@@ -11,7 +11,7 @@ use switchboard_protocol::proposals::{self, Proposal, RECOMMEND_SERVERS};
 
 use crate::kernel::{Kernel, no_such_method};
 use crate::services::not_admin;
-use crate::services::table::{Answer, Beside, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
+use crate::services::table::{Answer, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
 
 /// The kernel's tool that does what [`RECOMMEND_SERVERS`] does.
 const RECOMMEND: &str = "mgp_discovery_recommend";
@@ -44,14 +44,14 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
         run!(kernel, call => deregister(kernel, call).await),
     )
     .tool(tool("mgp_discovery_deregister", deregister_schema).listed_when(|kernel, context| {
-        registers(kernel, context) || kernel.creating(&context.session).is_some()
+        registers(kernel, context) || kernel.creating(context).is_some()
     })),
     OwnMethod::method(
         RECOMMEND_SERVERS,
         ABOUT_RECOMMEND,
         run!(kernel, call => kernel.recommender().recommend(call.context, &call.params()).await),
     )
-    .tool(OwnTool::new(RECOMMEND_SERVERS, recommend_schema).beside(Beside::Tokens).listed_when(|_, context| {
+    .tool(OwnTool::new(RECOMMEND_SERVERS, recommend_schema).listed_when(|_, context| {
         proposals::declared(&context.caller.capabilities).has(Proposal::ServerRecommendations)
     }))
     .gives_way(),
@@ -63,7 +63,7 @@ const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
 
 /// Whether a client may register servers.
 fn registers(kernel: &Kernel, context: &Context) -> bool {
-    kernel.registering(&context.session).is_some()
+    kernel.registering(context).is_some()
 }
 
 async fn register(kernel: &Kernel, call: &OwnCall<'_>) -> Result<Answer, Fault> {

@@ -173,3 +173,40 @@ async fn an_answer_to_a_tasks_question_is_judged_as_a_call_for_them() {
             .await;
     assert_eq!(script.heard("tasks/update").len(), 1, "zoe may");
 }
+
+/// Whoever answers what a server asks, and with which word, is on record before the server has the answer: in every pair of
+/// eras, and without what the answer holds.
+#[tokio::test]
+async fn an_answer_is_on_record() {
+    for (client, server) in
+        [(Era::Legacy, Era::Modern), (Era::Legacy, Era::Legacy), (Era::Modern, Era::Modern), (Era::Modern, Era::Legacy)]
+    {
+        let script = Script::new(server, vec![tool("asks")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let ann = house.client_with(client, "ann", json!({"elicitation": {"form": {}}})).await;
+        for (count, action) in ["accept", "decline"].into_iter().enumerate() {
+            let answer = json!({"action": action, "content": {"name": "hunter22"}});
+            if client == Era::Legacy {
+                ann.ear.answers.lock().push_back(answer);
+                let _ = ann.call("asks", json!({})).await;
+            } else {
+                let asked = ann.call("asks", json!({})).await.unwrap();
+                let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+                let params = json!({
+                    "name": "asks", "arguments": {}, "requestState": asked["requestState"],
+                    "inputResponses": {key: answer},
+                });
+                let _ = ann.request("tools/call", params).await;
+            }
+            let noted = house.await_events("dev.switchboard.question_answered", count + 1).await;
+            let noted: Vec<_> = noted.iter().filter(|event| event.details["answer"] == action).collect();
+            assert_eq!(noted.len(), 1, "{client:?} {server:?}: {noted:?}");
+            let event = noted[0];
+            assert_eq!((&*event.actor.id, event.details["type"].as_str()), ("ann", Some("elicitation")));
+            assert_eq!(event.details["answer_sha256"].as_str().unwrap().len(), 64, "{event:?}");
+            let text = format!("{event:?}");
+            assert!(text.contains("asks") && text.contains("files") && !text.contains("hunter22"), "{text}");
+        }
+    }
+}

@@ -186,6 +186,7 @@ async fn limits_of_hosts_hold_for_what_stands_in_a_template() {
     *script.templates.lock() = vec![
         json!({"name": "page", "uriTemplate": "fetch://8.8.8.8{?url}"}),
         json!({"name": "through", "uriTemplate": "proxy://8.8.8.8/{target}"}),
+        json!({"name": "docs", "uriTemplate": "docs://8.8.8.8/{page}"}),
     ];
     let house = House::new(&[("s", script.clone())]).await;
     narrowed(&house, "ann", json!({"hosts": ["8.8.8.8"]})).await;
@@ -197,7 +198,10 @@ async fn limits_of_hosts_hold_for_what_stands_in_a_template() {
             ("fetch://8.8.8.8?url=9.9.9.9", false),
             ("fetch://8.8.8.8?url=%2F%2F9.9.9.9", false),
             ("proxy://8.8.8.8/9.9.9.9", false),
-            ("proxy://8.8.8.8/guide", true),
+            // A target may be a machine by its bare name, a page is none.
+            ("proxy://8.8.8.8/guide", false),
+            ("docs://8.8.8.8/9.9.9.9", false),
+            ("docs://8.8.8.8/guide", true),
         ] {
             let read = ann.request("resources/read", json!({"uri": uri})).await;
             assert_eq!(read.is_ok(), passes, "{uri} {read:?}");

@@ -126,6 +126,22 @@ async fn the_kernels_own_methods_and_tools_are_counted_for_their_principal() {
     }
 }
 
+/// A request of the kernel's own that cannot be read uses nothing up, as a call does not that its schema refuses.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_not_counted() {
+    let principals = PrincipalRates { each: per_minute(6, 2), ..PrincipalRates::default() };
+    let kernel = kernel(Script::new(Era::Legacy, vec![tool("read")]), principals, |_| {});
+    let ann = client(&kernel, "ann", Era::Legacy).await;
+    for _ in 0..10 {
+        let refused = ann.request("mgp/access/query", json!({"agent_id": 7})).await.unwrap_err();
+        assert_ne!(refused.code, 3000, "{refused:?}");
+    }
+    for _ in 0..2 {
+        ann.request("mgp/health/ping", json!({})).await.unwrap();
+    }
+    assert_eq!(advice(&ann.request("mgp/health/ping", json!({})).await.unwrap_err()).0, 3000);
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_refusal_is_told_to_each_client_in_its_own_words() {
     let script = Script::new(Era::Legacy, vec![tool("read")]);

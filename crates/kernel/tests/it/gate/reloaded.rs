@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_kernel::{Curated, GateOptions, ServerPolicy, ServerSpec};
+use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::DefaultPolicy;
 use switchboard_store::{Reuse, Verdict};
-use switchboard_wire::ErrorObject;
+use switchboard_wire::{ErrorObject, Notification, Request};
 
 use super::world::{ERAS, House, Script, dangerous, open_house, ran, spec, tool};
 
@@ -142,5 +143,57 @@ async fn a_held_call_that_is_still_the_same_can_be_approved_after_a_reload() {
         assert!(ran(&called), "{what}: {called:?}");
         let made = if what == "started anew" { (0, 1) } else { (1, 0) };
         assert_eq!((one.calls(), new.calls()), made, "{what}");
+    }
+}
+
+/// A server that takes its time to start.
+struct Late {
+    script: Arc<Script>,
+    begin: tokio::sync::Notify,
+}
+
+impl Handler for Late {
+    fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            if matches!(&*request.method, "initialize" | "server/discover") {
+                self.begin.notified().await;
+                self.begin.notify_one();
+            }
+            self.script.request(context, request).await
+        })
+    }
+
+    fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
+        self.script.notification(context, notification)
+    }
+}
+
+/// A reload starts the server anew, and that takes a while. What the operator switched off is refused meanwhile; whether the
+/// server still has the tool is known once it is there, whether its lists look as before or not.
+#[tokio::test]
+async fn a_held_call_ends_though_its_server_is_slow_to_start() {
+    for what in ["switched off", "gone", "the same"] {
+        let (one, other) = two();
+        let house = house(&one, &other).await;
+        let script = if what == "gone" {
+            Script::new(Era::Legacy, vec![tool("list")])
+        } else {
+            Script::new(Era::Legacy, vec![dangerous("drop")])
+        };
+        let late = Arc::new(Late { script: script.clone(), begin: tokio::sync::Notify::new() });
+        let called = held(&house, "files__drop", Era::Legacy, async |_| {
+            let off = ServerPolicy { disabled: ["drop".to_owned()].into(), ..ServerPolicy::default() };
+            let policy = if what == "switched off" { off } else { ServerPolicy::default() };
+            let files = ServerSpec { fingerprint: "2".to_owned(), ..spec("files", late.clone(), policy) };
+            house.kernel.apply(vec![files, spec("other", other.clone(), ServerPolicy::default())]);
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            if what != "switched off" {
+                late.begin.notify_one();
+            }
+        });
+        let called = called.await;
+        assert_eq!(called.is_none(), what == "the same", "{what}: {called:?}");
+        assert!(called.is_none_or(|called| !ran(&called)), "{what}");
+        assert_eq!((one.calls(), script.calls()), (0, 0), "{what}");
     }
 }

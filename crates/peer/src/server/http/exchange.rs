@@ -12,13 +12,14 @@ use std::task::Poll;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{Response, StatusCode};
+use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_transport::http_server::Body;
 use switchboard_wire::{ErrorObject, Id, Message, Request, Response as Answered, code};
 use tokio::runtime::Handle;
 
 use super::channel::Channel;
-use super::log::EventLog;
+use super::log::{EventLog, Owed};
 use super::response_sink::{ResponseSink, SinkEvent};
 use super::{HttpOptions, Shared, answer};
 use crate::{BoxFuture, Context, Handler, Reply};
@@ -53,8 +54,17 @@ pub(super) struct Exchange {
     outlet: Arc<ResponseSink>,
     rules: Rules,
     shared: Arc<Shared>,
+    /// The requests that are answered by it, and the revision that they are in.
+    asked: Asked,
     /// Has a task of its own, and need not be given one when it is dropped.
     apart: bool,
+}
+
+/// Requests that are answered together.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) ids: Vec<Id>,
+    pub(super) revision: Revision,
 }
 
 enum Step {
@@ -64,8 +74,14 @@ enum Step {
 }
 
 impl Exchange {
-    pub(super) fn new(shared: Arc<Shared>, rules: Rules, outlet: Arc<ResponseSink>, running: Running) -> Self {
-        Self { running: Some(running), outlet, rules, shared, apart: false }
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        rules: Rules,
+        outlet: Arc<ResponseSink>,
+        asked: Asked,
+        running: Running,
+    ) -> Self {
+        Self { running: Some(running), outlet, rules, shared, asked, apart: false }
     }
 
     /// Runs until there is something to answer with.
@@ -98,7 +114,8 @@ impl Exchange {
     }
 
     fn stream(&self, log: &Arc<EventLog>) -> Response<Body> {
-        let mut reader = log.read(None);
+        let Asked { ids, revision } = self.asked.clone();
+        let mut reader = log.read(None).owing(Owed { ids: Box::new(move || ids.clone()), revision });
         if matches!(self.rules, Rules::Legacy { primes: true }) {
             reader = reader.primed(self.options().retry);
         }
@@ -183,7 +200,7 @@ impl Drop for Exchange {
             && !std::thread::panicking()
             && let Ok(runtime) = Handle::try_current()
         {
-            let mut left = Self::new(self.shared.clone(), self.rules, self.outlet.clone(), running);
+            let mut left = Self::new(self.shared.clone(), self.rules, self.outlet.clone(), self.asked.clone(), running);
             left.apart = true;
             if modern {
                 runtime.spawn(left.wind_down());

@@ -14,7 +14,7 @@ use switchboard_wire::{
 use tokio_util::sync::CancellationToken;
 
 use super::channel::{Channel, SessionRemote};
-use super::exchange::{Answer, Exchange, Rules, Running, always_ok, run};
+use super::exchange::{Answer, Asked, Exchange, Rules, Running, always_ok, run};
 use super::response_sink::{Delivery, ResponseSink};
 use super::sessions::Live;
 use super::{LAST_EVENT_ID, Named, SESSION_ID, Shared, answer};
@@ -163,6 +163,7 @@ pub(super) async fn initialize(
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
         headers: Some(headers.clone()),
+        open_owners: None,
     };
     let (id, params) = (request.id.clone(), request.params.clone());
     let reply = shared.handler.request(context, request).await;
@@ -200,9 +201,10 @@ fn call(
     let primes = caller.revision >= Revision::V2025_11_25;
     let way = Delivery::Legacy { channel: live.channel.clone(), headers: Some(headers.clone()), polls: primes };
     let outlet = ResponseSink::new(way);
+    let asked = Asked { ids: vec![request.id.clone()], revision: caller.revision };
     let running = start(&shared, live, caller, &outlet, headers.clone(), request)
         .ok_or_else(|| Box::new(answer::no_room("too many requests of this session run")))?;
-    Ok(Exchange::new(shared, Rules::Legacy { primes }, outlet, running))
+    Ok(Exchange::new(shared, Rules::Legacy { primes }, outlet, asked, running))
 }
 
 /// Gives a request of a session to the handler; `None` where too many run already.
@@ -217,7 +219,8 @@ pub(super) fn start(
     let ticket = live.begin(request.id.clone(), outlet, shared.options.max_running)?;
     let cancel = outlet.cancel.clone();
     let headers = Some(headers);
-    let context = Context { session: live.session.clone(), caller, remote: outlet.clone(), cancel, headers };
+    let context =
+        Context { session: live.session.clone(), caller, remote: outlet.clone(), cancel, headers, open_owners: None };
     Some(run(shared.handler.clone(), context, request, move |_| drop(ticket), always_ok))
 }
 
@@ -240,6 +243,7 @@ pub(super) async fn notify(shared: &Shared, live: &Arc<Live>, headers: Arc<Heade
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
         headers: Some(headers),
+        open_owners: None,
     };
     handler.notification(context, notification).await;
 }
@@ -260,6 +264,7 @@ async fn batch(
 ) -> Response<Body> {
     let whole = ResponseSink::new(Delivery::session(&live.channel));
     let mut running: Vec<Running> = Vec::new();
+    let mut asked = Asked { ids: Vec::new(), revision: live.session.caller().revision };
     let mut ready: Vec<Raw> = Vec::new();
     let mut refuse = |id: Option<Id>, error: ErrorObject| {
         let text = Message::Response(Answered::new(id, Err(error))).encode();
@@ -274,7 +279,10 @@ async fn batch(
                 let id = request.id.clone();
                 let outlet = ResponseSink::new(Delivery::session(&live.channel));
                 match start(&shared, &live, live.session.caller(), &outlet, headers.clone(), request) {
-                    Some(one) => running.push(Box::pin(unless_cancelled(one, outlet))),
+                    Some(one) => {
+                        asked.ids.push(id);
+                        running.push(Box::pin(unless_cancelled(one, outlet)));
+                    }
                     None => refuse(Some(id), ErrorObject::new(code::INTERNAL_ERROR, "too many requests run")),
                 }
             }
@@ -294,7 +302,7 @@ async fn batch(
         ready.extend(answers.filter_map(|answer| Raw::parse(answer.body, &limits).ok()));
         Answer { status: StatusCode::OK, body: Raw::array(&ready).bytes().clone() }
     });
-    Exchange::new(shared, Rules::Legacy { primes: false }, whole, joined).respond().await
+    Exchange::new(shared, Rules::Legacy { primes: false }, whole, asked, joined).respond().await
 }
 
 /// The answer, empty if the client cancelled the request.

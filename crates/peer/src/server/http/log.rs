@@ -13,8 +13,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use switchboard_protocol::Revision;
+use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_transport::http_server::{EventSource, Room as _};
 use switchboard_wire::sse::{Event, encode};
+use switchboard_wire::{Id, Message, Response};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::LogLimits;
@@ -278,7 +281,7 @@ impl EventLog {
         let lost = (cursor - wanted).saturating_add(if is_first { 0 } else { refused });
         drop(state);
         let priming = (lost > 0).then(|| encode(&Event { id: self.event_id(cursor - 1), ..gap(lost) }));
-        Reader { log: self.clone(), number, cursor, priming, until: None }
+        Reader { log: self.clone(), number, cursor, priming, until: None, owed: None }
     }
 }
 
@@ -301,6 +304,28 @@ pub(super) struct Reader {
     cursor: u64,
     priming: Option<Bytes>,
     until: Option<std::pin::Pin<Box<WaitForCancellationFutureOwned>>>,
+    owed: Option<Owed>,
+}
+
+/// The requests whose answers a stream owes its reader, and the revision that he speaks.
+pub(super) struct Owed {
+    pub(super) ids: Box<dyn Fn() -> Vec<Id> + Send>,
+    pub(super) revision: Revision,
+}
+
+impl Owed {
+    /// The answers to those who may not be answered any more.
+    fn refused(&self) -> Option<Bytes> {
+        let text = "the token that this request came with was taken back or has ended";
+        let rendering = Rendering::new(self.revision, "");
+        let refusal = |id: Id| {
+            let error = Fault::new(FaultKind::AuthExpired, text).render(&rendering);
+            let data = Message::Response(Response::new(Some(id), Err(error))).encode();
+            encode(&Event { data, ..Event::default() })
+        };
+        let refusals: Vec<Bytes> = (self.ids)().into_iter().map(refusal).collect();
+        (!refusals.is_empty()).then(|| refusals.concat().into())
+    }
 }
 
 impl Reader {
@@ -317,6 +342,12 @@ impl Reader {
         self
     }
 
+    /// Answers these requests itself, where its reader may not have their answers any more.
+    pub(super) fn owing(mut self, owed: Owed) -> Self {
+        self.owed = Some(owed);
+        self
+    }
+
     /// Ends when `token` is cancelled.
     pub(super) fn until(mut self, token: CancellationToken) -> Self {
         self.until = Some(Box::pin(token.cancelled_owned()));
@@ -325,6 +356,10 @@ impl Reader {
 }
 
 impl EventSource for Reader {
+    fn last_event(&mut self) -> Option<Bytes> {
+        self.owed.as_ref()?.refused()
+    }
+
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(priming) = self.priming.take() {
             return Poll::Ready(Some(priming));

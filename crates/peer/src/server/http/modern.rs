@@ -10,7 +10,7 @@ use switchboard_transport::http_server::{Body, Principal};
 use switchboard_wire::{ErrorObject, Kind, Message, Notification, Object, Raw, Request, code};
 use tokio_util::sync::CancellationToken;
 
-use super::exchange::{Exchange, Rules, listens, modern_status, run};
+use super::exchange::{Asked, Exchange, Rules, listens, modern_status, run};
 use super::response_sink::{Delivery, ResponseSink};
 use super::{PROTOCOL_VERSION, Shared, answer};
 use crate::{Caller, Context, Remote, Session};
@@ -65,9 +65,10 @@ fn call(
     }
     let way = Delivery::Modern { takes_events, listens, principal: principal.name.clone(), shared: shared.clone() };
     let outlet = ResponseSink::new(way);
+    let asked = Asked { ids: vec![request.id.clone()], revision: caller.revision };
     let context = context(caller, outlet.clone(), outlet.cancel.clone(), headers, principal);
     let running = run(shared.handler.clone(), context, request, |_| {}, modern_status);
-    Ok(Exchange::new(shared, Rules::Modern { listens }, outlet, running))
+    Ok(Exchange::new(shared, Rules::Modern { listens }, outlet, asked, running))
 }
 
 async fn notify(
@@ -104,7 +105,7 @@ fn context(
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = format!("request-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let session = Session::new(id.into(), principal, false, caller, remote.clone());
-    Context { caller: session.caller(), session, remote, cancel, headers: Some(headers) }
+    Context { caller: session.caller(), session, remote, cancel, headers: Some(headers), open_owners: None }
 }
 
 /// A request that breaks the rules of the transport.

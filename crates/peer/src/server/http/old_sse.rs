@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
 use switchboard_transport::http_server::{Body, Principal};
 use switchboard_wire::{Incoming as Frame, Message};
 
-use super::exchange::{Exchange, Rules, always_ok, run};
+use super::exchange::{Asked, Exchange, Rules, always_ok, run};
 use super::legacy::{new_session, notify, take_answer};
+use super::log::Owed;
 use super::response_sink::{Delivery, ResponseSink};
 use super::{Shared, answer};
 use crate::{Caller, Context, Reply};
@@ -26,7 +28,11 @@ pub(super) fn open(shared: &Arc<Shared>, method: &Method, principal: &Principal)
     let id = live.session.id.clone();
     let main = &live.channel.main;
     main.push_typed("endpoint", format!("{}?session={id}", paths.message_path).into());
-    let reader = main.read(None).until(shared.options.shutdown.clone());
+    // All its answers go into this one stream.
+    let asking = Arc::downgrade(&live);
+    let ids = Box::new(move || asking.upgrade().map(|live| live.running_ids()).unwrap_or_default());
+    let owed = Owed { ids, revision: Revision::V2024_11_05 };
+    let reader = main.read(None).until(shared.options.shutdown.clone()).owing(owed);
     let (gone, face) = (main.lost.clone(), shared.clone());
     tokio::spawn(async move {
         gone.cancelled().await;
@@ -65,6 +71,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
                 remote: outlet.clone(),
                 cancel: outlet.cancel.clone(),
                 headers: Some(headers),
+                open_owners: None,
             };
             let opening = (&*request.method == method::INITIALIZE).then(|| request.params.clone());
             let (face, opened) = (shared.clone(), live.clone());
@@ -75,7 +82,8 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
                 drop(ticket);
             };
             let running = run(shared.handler.clone(), context, request, done, always_ok);
-            let exchange = Exchange::new(shared.clone(), Rules::Legacy { primes: false }, outlet, running);
+            let asked = Asked { ids: Vec::new(), revision: live.session.caller().revision };
+            let exchange = Exchange::new(shared.clone(), Rules::Legacy { primes: false }, outlet, asked, running);
             tokio::spawn(exchange.alone(Some(live.channel.clone())));
         }
         Frame::One(Message::Notification(notification)) => notify(shared, &live, headers, notification).await,

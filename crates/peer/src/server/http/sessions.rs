@@ -52,6 +52,11 @@ impl Live {
         }
     }
 
+    /// The ids of the requests that run.
+    pub(super) fn running_ids(&self) -> Vec<Id> {
+        self.running.lock().iter().map(|(id, _)| id.clone()).collect()
+    }
+
     fn is_busy(&self) -> bool {
         !self.running.lock().is_empty() || self.channel.has_open_stream()
     }
