@@ -4,42 +4,33 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod apps;
-mod bridge;
 mod callbacks;
 mod clients;
 pub mod directory;
 mod forward;
 mod gate;
+mod holder;
 mod initialize;
-mod isolation;
 mod kernel;
 mod listen;
-mod lists;
 mod mentions;
-pub mod names;
 mod parked;
 mod profiles;
 mod relay;
 mod repeat_offender;
-mod server;
 mod services;
 mod spec;
 mod streams;
 mod tasks;
 
 pub use directory::Curated;
-pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
+pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
-pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use server::Phase;
-pub use server::health::Health;
-pub use server::stats::{Activity, Latency};
-pub use server::turns::starts_for;
 pub use services::discovery::{
     AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
 };
@@ -59,3 +50,7 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+use switchboard_protocol::bridge;
+// What is said of one server is said there.
+use switchboard_upstream as server;
+pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

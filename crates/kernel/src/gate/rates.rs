@@ -16,8 +16,7 @@ use switchboard_wire::{Edit, Raw};
 use super::Attempt;
 use super::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::server::Server;
-use crate::server::supervisor::millis;
+use crate::server::{Server, millis};
 use crate::services::table;
 
 /// Counters that are kept at most.

@@ -13,9 +13,7 @@ use switchboard_protocol::mgp::TrustLevel;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
-use crate::server::health::Health;
-use crate::server::stats::Activity;
-use crate::server::{Phase, Server};
+use crate::server::{Activity, Health, Phase, Server};
 use crate::services::lifecycle::{self, ServerLife, ending};
 
 /// What is known of one server.

@@ -24,8 +24,7 @@ use crate::gate::audit::{self, Auditor, event, result};
 use crate::gate::rights::sees_all;
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
-use crate::server::Server;
-use crate::server::supervisor::{Order, millis, speaks_of_life};
+use crate::server::{Order, Server, millis, speaks_of_life};
 use crate::spec::Restart;
 
 /// What the operator's command asks the kernel: the state of all servers.
