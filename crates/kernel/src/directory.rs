@@ -27,7 +27,6 @@ use switchboard_wire::{Edit, Kind, Object, Raw};
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
 use crate::names::{self, Naming};
-pub use crate::services::manifest::times::Timings;
 use crate::spec::ServerPolicy;
 pub use app::ToolApp;
 use fit::{Forms, Legacy};
