@@ -97,6 +97,7 @@ impl Agent {
             remote: Arc::new(Deaf),
             cancel: CancellationToken::new(),
             headers: None,
+            open_owners: None,
         };
         let request = Request::new(Id::number(1), method, Some(Raw::from_value(&params)?));
         let reply = self.kernel.request(context, request).await;

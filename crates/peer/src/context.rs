@@ -121,6 +121,9 @@ pub struct Context {
     pub cancel: CancellationToken,
     /// The HTTP headers, where there were any (`Mcp-Param-*` are checked by who knows the tool).
     pub headers: Option<Arc<HeaderMap>>,
+    /// For a question that names no call: whose calls ([`crate::Call::owner`]) were open on the connection when it arrived,
+    /// where the connection knows. Whoever is answered meanwhile may be the one it was about.
+    pub open_owners: Option<Arc<[u64]>>,
 }
 
 impl fmt::Debug for Context {

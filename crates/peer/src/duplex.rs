@@ -317,7 +317,14 @@ impl Remote for TellOnly {
 
 /// The context of a message on a connection whose far side may be asked.
 fn context(session: &Arc<Session>, caller: Arc<Caller>, cancel: CancellationToken) -> Context {
-    Context { session: session.clone(), caller, remote: session.remote().clone(), cancel, headers: None }
+    Context {
+        session: session.clone(),
+        caller,
+        remote: session.remote().clone(),
+        cancel,
+        headers: None,
+        open_owners: None,
+    }
 }
 
 #[cfg(test)]

@@ -194,6 +194,7 @@ impl FromLink {
             session,
             cancel: back.cancel.clone(),
             headers: None,
+            open_owners: None,
         };
         let asker = Relay {
             kernel: self.kernel.clone(),

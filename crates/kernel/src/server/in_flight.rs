@@ -2,10 +2,11 @@
 //!
 //! What a server sends without naming a call can be given to somebody only while there is no doubt for whom it is. A
 //! server that asks such questions therefore serves its clients in turns, as far as that costs nobody much time; a
-//! question that comes in doubt waits for the doubt to end. Between calls of one principal, one that waits for an answer
-//! already is taken not to ask again. Between principals nothing is taken for granted, nor between tokens of one principal
-//! that are good for different things. A call that was given up may still be worked on: while there is one of somebody
-//! else, a question may be about that one.
+//! question that comes in doubt between calls of one principal waits for the doubt to end, and one of them that waits for
+//! an answer already is taken not to ask again. Between principals nothing is taken for granted, nor between tokens of one
+//! principal that are good for different things: a server may answer a call while its question about it is open, or give
+//! up waiting, so that no end of a call ends this doubt. A call that was given up may still be worked on: while there is
+//! one of somebody else, a question may be about that one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 /// How long a call waits for the calls of other clients on a server that asks questions. A call that got no turn goes
 /// ahead: only a question of the server would have no answer then.
 const TURN: Duration = Duration::from_secs(10);
-/// How long a question waits until it is clear for whom it is.
+/// How long a question waits until it is clear for which session of a principal it is.
 const DOUBT: Duration = Duration::from_secs(15);
 
 /// How long a call that was given up counts as worked on. Servers that heed a cancellation do not answer it, so there is
@@ -81,6 +82,15 @@ impl Calls {
 
     fn shared(&self) -> impl Iterator<Item = (&u64, &InFlightCall)> {
         self.open.iter().filter(|(_, user)| user.shared)
+    }
+
+    /// Whether calls of several principals are open, or a call of one of these owners has ended: what was asked while they
+    /// were open may be about any of them.
+    fn is_disputed(&self, asked_among: Option<&[u64]>) -> bool {
+        let Some((_, one)) = self.shared().next() else { return asked_among.is_some_and(|owners| owners.len() > 1) };
+        let are_strangers = self.shared().any(|(_, other)| !are_kin(&one.identity, &other.identity));
+        let is_open = |owner: &u64| self.shared().any(|(_, user)| user.owner == *owner);
+        are_strangers || asked_among.is_some_and(|owners| owners.len() > 1 && !owners.iter().all(is_open))
     }
 
     fn insert(&mut self, user: InFlightCall) -> u64 {
@@ -196,13 +206,19 @@ impl InFlightCalls {
         }
     }
 
-    /// Whose a question on the shared connection is, waited for while that is in doubt. A call that ended without an
-    /// answer may have been the one that asked: then nobody can say any more.
-    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>) -> Attribution {
+    /// Whose a question on the shared connection is, waited for while it is in doubt between sessions of one principal. A
+    /// call that ended without an answer may have been the one that asked: then nobody can say any more. `asked_among` are
+    /// the owners of the calls that were open when it arrived.
+    pub(crate) async fn whose_question(&self, unanswered: Option<&[u64]>, asked_among: Option<&[u64]>) -> Attribution {
         let deadline = Instant::now() + DOUBT;
         let abandoned = {
             let mut calls = self.calls.lock();
             calls.lay_ghosts(unanswered);
+            if calls.is_disputed(asked_among) {
+                drop(calls);
+                self.take_turns();
+                return Attribution::Ambiguous;
+            }
             calls.abandoned
         };
         loop {
@@ -363,13 +379,13 @@ mod tests {
         let _bobs = using.begin(of("bob", 2));
         assert!(matches!(using.whose(Some(&[1])), Attribution::Ambiguous));
         let began = Instant::now();
-        assert!(matches!(using.whose_question(Some(&[1])).await, Attribution::Ambiguous));
+        assert!(matches!(using.whose_question(Some(&[1]), None).await, Attribution::Ambiguous));
         assert_eq!(began.elapsed(), Duration::ZERO, "nothing that could be waited for would end the doubt");
         assert!(using.may_be_for_another(&Principal::owner("bob")) && !using.only_for("bob"));
         // Another session of hers is asked about it.
         assert!(!using.may_be_for_another(&Principal::owner("ann")));
         // The answer came after all, or the server was started anew.
-        assert!(matches!(using.whose_question(Some(&[])).await, Attribution::Owners(_)));
+        assert!(matches!(using.whose_question(Some(&[]), None).await, Attribution::Owners(_)));
         assert!(using.only_for("bob"));
     }
 
@@ -418,7 +434,7 @@ mod tests {
         let began = Instant::now();
         let _mine = using.begin_in_turn(user(2)).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
-        assert!(matches!(using.whose_question(None).await, Attribution::Owners(_)));
+        assert!(matches!(using.whose_question(None, None).await, Attribution::Owners(_)));
         let _foreign = using.begin_in_turn(of("eve", 3)).await;
         assert_eq!(began.elapsed(), TURN);
         assert!(matches!(using.whose(None), Attribution::Ambiguous));
@@ -431,7 +447,7 @@ mod tests {
         let mut other = using.begin(user(2));
         let question = tokio::spawn({
             let using = using.clone();
-            async move { using.whose_question(None).await }
+            async move { using.whose_question(None, None).await }
         });
         tokio::task::yield_now().await;
         other.answered();
@@ -441,13 +457,36 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn no_end_of_a_call_ends_the_doubt_between_principals() {
+        let using = Arc::new(InFlightCalls::default());
+        let mut asker = using.begin(of("ann", 1));
+        let _other = using.begin(of("bob", 2));
+        let began = Instant::now();
+        assert!(matches!(using.whose_question(None, None).await, Attribution::Ambiguous));
+        assert!(using.takes_turns());
+        // Her call is answered while her question lies in the queue.
+        asker.answered();
+        drop(asker);
+        assert!(matches!(using.whose_question(None, Some(&[1, 2])).await, Attribution::Ambiguous));
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        // What is asked after that is about the one call there is.
+        assert!(matches!(using.whose_question(None, Some(&[2])).await, Attribution::Owners(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_whose_calls_have_all_ended_is_nobodys_to_answer() {
+        let using = Arc::new(InFlightCalls::default());
+        assert!(matches!(using.whose_question(None, Some(&[1, 2])).await, Attribution::Ambiguous));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_question_whose_call_may_be_gone_is_nobodys() {
         let using = Arc::new(InFlightCalls::default());
         let _one = using.begin(user(1));
         let other = using.begin(user(2));
         let question = tokio::spawn({
             let using = using.clone();
-            async move { using.whose_question(None).await }
+            async move { using.whose_question(None, None).await }
         });
         tokio::task::yield_now().await;
         drop(other);
@@ -458,7 +497,7 @@ mod tests {
     async fn a_doubt_that_does_not_end_is_given_up() {
         let using = Arc::new(InFlightCalls::default());
         let (_one, _other) = (using.begin(user(1)), using.begin(user(2)));
-        assert!(matches!(using.whose_question(None).await, Attribution::Ambiguous));
+        assert!(matches!(using.whose_question(None, None).await, Attribution::Ambiguous));
     }
 
     #[tokio::test(start_paused = true)]

@@ -29,20 +29,21 @@ impl Handler for FromServer {
             // Nothing says for whom the server asks. While one client has calls there, or just one is connected, there
             // is no doubt; otherwise a guess could put one person's question before another.
             let unanswered = context.remote.abandoned();
-            let why = match self.server.using.whose_question(unanswered.as_deref()).await {
-                Attribution::Owners(related) => return related.request(context, request).await,
-                Attribution::Nobodys => match self.kernel.only_client_of(&self.server).await {
-                    // Somebody who has gone may have left a call behind that asks now.
-                    Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
-                        return self.kernel.ask_outside(&session, &self.server, request, context.remote).await;
-                    }
-                    _ => "the request names no call, and it is not clear which client it is for",
-                },
-                Attribution::Ambiguous => {
-                    "several clients have, or gave up, calls here and the request names none of them; \
+            let why =
+                match self.server.using.whose_question(unanswered.as_deref(), context.open_owners.as_deref()).await {
+                    Attribution::Owners(related) => return related.request(context, request).await,
+                    Attribution::Nobodys => match self.kernel.only_client_of(&self.server).await {
+                        // Somebody who has gone may have left a call behind that asks now.
+                        Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
+                            return self.kernel.ask_outside(&session, &self.server, request, context.remote).await;
+                        }
+                        _ => "the request names no call, and it is not clear which client it is for",
+                    },
+                    Attribution::Ambiguous => {
+                        "several clients have, or gave up, calls here and the request names none of them; \
                      set sharing = \"session\" for this server to give each client its own"
-                }
-            };
+                    }
+                };
             Err(ErrorObject::new(code::INTERNAL_ERROR, why)).into()
         })
     }

@@ -93,6 +93,7 @@ impl House {
             remote: reader.clone(),
             cancel: CancellationToken::new(),
             headers: None,
+            open_owners: None,
         };
         let request = Request::new(Id::number(id as u64), "tools/call", Some(raw(params)));
         let kernel = self.kernel.clone();

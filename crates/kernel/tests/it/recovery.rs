@@ -159,6 +159,7 @@ async fn only_open_sessions_of_legacy_clients_are_told_of_changes() {
             remote: session.remote().clone(),
             cancel: CancellationToken::new(),
             headers: None,
+            open_owners: None,
         };
         kernel.request(context, Request::new(Id::number(1), "initialize", Some(raw("{}")))).await.outcome.unwrap();
     }

@@ -224,7 +224,14 @@ impl Http {
 
     fn context(&self, cancel: CancellationToken) -> Context {
         let session = self.session.clone();
-        Context { caller: session.caller(), remote: session.remote().clone(), session, cancel, headers: None }
+        Context {
+            caller: session.caller(),
+            remote: session.remote().clone(),
+            session,
+            cancel,
+            headers: None,
+            open_owners: None,
+        }
     }
 
     async fn end(&self) {

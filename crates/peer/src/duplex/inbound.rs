@@ -195,8 +195,11 @@ impl Inbound {
             Role::Client => self.connection.pending.asked().unzip(),
             Role::Server => (None, None),
         };
+        let mut context = self.context(request.params.as_ref(), cancel.clone());
+        if self.options.role == Role::Client && handler.is_none() {
+            context.open_owners = Some(self.connection.pending.owners());
+        }
         let handler = handler.unwrap_or_else(|| self.handler.clone());
-        let context = self.context(request.params.as_ref(), cancel.clone());
         let session = self.session.clone();
         Some(async move {
             let _entry = entry;

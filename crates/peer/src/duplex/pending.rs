@@ -121,6 +121,16 @@ impl Pending {
         (!calls.crowded).then(|| calls.abandoned.values().copied().collect())
     }
 
+    /// The owners of the calls that are open now and about which something may be asked.
+    pub(super) fn owners(&self) -> Arc<[u64]> {
+        let calls = self.calls.lock();
+        let mut owners: Vec<u64> =
+            calls.open.values().filter(|waiting| waiting.related.is_some()).map(|waiting| waiting.owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners.into()
+    }
+
     /// Gives a call its answer; `false` where nobody waits for it.
     pub(super) fn answer(&self, id: u64, reply: Result<Reply, CallError>) -> bool {
         let waiting = {

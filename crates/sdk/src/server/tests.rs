@@ -121,6 +121,7 @@ impl Client {
             remote: self.far.clone(),
             cancel,
             headers: None,
+            open_owners: None,
         }
     }
 

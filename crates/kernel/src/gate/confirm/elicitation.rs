@@ -58,13 +58,64 @@ fn elicitation(context: &Context, message: &str) -> Raw {
     Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
 }
 
-/// What was answered; whatever is no clear yes is a no.
+/// What was answered; whatever is no clear yes is a no. The schema that was sent requires a decision, so an accepted form
+/// without one, or with one in another shape, says nothing that could be acted upon.
 pub(super) fn read_elicitation(result: &Raw) -> Answered {
     let accepted = result.member("action").and_then(|action| action.as_text()).as_deref() == Some("accept");
     let decision = result.at(&["content", "decision"]).and_then(|decision| decision.as_text());
     match (accepted, decision.as_deref()) {
-        (true, None | Some("once")) => Answered::Yes(Reuse::Once),
+        (true, Some("once")) => Answered::Yes(Reuse::Once),
         (true, Some("session")) => Answered::Yes(Reuse::Session),
         _ => Answered::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::Limits;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_schema_asks_for_is_a_yes() {
+        let read = |text: &str| {
+            let result = Raw::parse(text.as_bytes().to_vec(), &Limits::default()).unwrap();
+            matches!(read_elicitation(&result), Answered::Yes(_))
+        };
+        for yes in [r#""once""#, r#""session""#] {
+            assert!(read(&format!(r#"{{"action":"accept","content":{{"decision":{yes}}}}}"#)), "{yes}");
+        }
+        let no = [
+            r#""deny""#,
+            r#""ONCE""#,
+            r#""once ""#,
+            r#""""#,
+            r#"["once"]"#,
+            r#"["deny"]"#,
+            "true",
+            "false",
+            "null",
+            "0",
+            "1",
+            r#"{"value":"once"}"#,
+            r#"{"value":"deny"}"#,
+            "{}",
+        ];
+        for no in no {
+            assert!(!read(&format!(r#"{{"action":"accept","content":{{"decision":{no}}}}}"#)), "{no}");
+        }
+        for no in [
+            r#"{"action":"accept"}"#,
+            r#"{"action":"accept","content":{}}"#,
+            r#"{"action":"accept","content":null}"#,
+            r#"{"action":"accept","content":"once"}"#,
+            r#"{"action":"accept","content":{"Decision":"once"}}"#,
+            r#"{"action":"accept","decision":"once"}"#,
+            r#"{"action":["accept"],"content":{"decision":"once"}}"#,
+            r#"{"action":"decline","content":{"decision":"once"}}"#,
+            r#"{"content":{"decision":"once"}}"#,
+        ] {
+            assert!(!read(no), "{no}");
+        }
     }
 }

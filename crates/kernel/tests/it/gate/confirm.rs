@@ -44,7 +44,10 @@ async fn a_legacy_client_is_asked_in_the_middle_of_the_call() {
     let deny = json!({"action": "accept", "content": {"decision": "deny"}});
     let table = [
         (once, true, false),
-        (json!({"action": "accept"}), true, false),
+        (json!({"action": "accept"}), false, false),
+        (json!({"action": "accept", "content": {}}), false, false),
+        (json!({"action": "accept", "content": {"decision": ["deny"]}}), false, false),
+        (json!({"action": "accept", "content": {"decision": false}}), false, false),
         (session, true, true),
         (deny, false, false),
         (json!({"action": "decline"}), false, false),

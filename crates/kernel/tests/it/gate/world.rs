@@ -510,6 +510,7 @@ impl Client {
             remote: self.ear.clone(),
             cancel: CancellationToken::new(),
             headers: None,
+            open_owners: None,
         }
     }
 

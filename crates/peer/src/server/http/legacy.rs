@@ -163,6 +163,7 @@ pub(super) async fn initialize(
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
         headers: Some(headers.clone()),
+        open_owners: None,
     };
     let (id, params) = (request.id.clone(), request.params.clone());
     let reply = shared.handler.request(context, request).await;
@@ -218,7 +219,8 @@ pub(super) fn start(
     let ticket = live.begin(request.id.clone(), outlet, shared.options.max_running)?;
     let cancel = outlet.cancel.clone();
     let headers = Some(headers);
-    let context = Context { session: live.session.clone(), caller, remote: outlet.clone(), cancel, headers };
+    let context =
+        Context { session: live.session.clone(), caller, remote: outlet.clone(), cancel, headers, open_owners: None };
     Some(run(shared.handler.clone(), context, request, move |_| drop(ticket), always_ok))
 }
 
@@ -241,6 +243,7 @@ pub(super) async fn notify(shared: &Shared, live: &Arc<Live>, headers: Arc<Heade
         remote: live.session.remote().clone(),
         cancel: CancellationToken::new(),
         headers: Some(headers),
+        open_owners: None,
     };
     handler.notification(context, notification).await;
 }

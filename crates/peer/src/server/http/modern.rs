@@ -105,7 +105,7 @@ fn context(
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = format!("request-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let session = Session::new(id.into(), principal, false, caller, remote.clone());
-    Context { caller: session.caller(), session, remote, cancel, headers: Some(headers) }
+    Context { caller: session.caller(), session, remote, cancel, headers: Some(headers), open_owners: None }
 }
 
 /// A request that breaks the rules of the transport.

@@ -71,6 +71,7 @@ pub(super) async fn post(shared: &Arc<Shared>, request: Request<Incoming>, princ
                 remote: outlet.clone(),
                 cancel: outlet.cancel.clone(),
                 headers: Some(headers),
+                open_owners: None,
             };
             let opening = (&*request.method == method::INITIALIZE).then(|| request.params.clone());
             let (face, opened) = (shared.clone(), live.clone());
