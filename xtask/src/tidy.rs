@@ -64,8 +64,22 @@ const ROOMS: &[Room] = &[
         pure: false,
     },
     Room {
+        name: "switchboard-upstream",
+        may_use: &[
+            "switchboard-flow",
+            "switchboard-policy",
+            "switchboard-validators",
+            "switchboard-peer",
+            "switchboard-transport",
+            "switchboard-protocol",
+            "switchboard-wire",
+        ],
+        pure: false,
+    },
+    Room {
         name: "switchboard-kernel",
         may_use: &[
+            "switchboard-upstream",
             "switchboard-audit",
             "switchboard-catalog",
             "switchboard-policy",

@@ -10,26 +10,25 @@ use parking_lot::Mutex;
 use switchboard_peer::Session;
 use switchboard_peer::client::Connected;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_wire::Notification;
 
 use crate::kernel::Kernel;
 use crate::server::Server;
 use link::SessionConnection;
 
-/// The levels of log messages, from the least to the most serious.
-const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const NO_LEVEL: u8 = u8::MAX;
 /// Resources that one client may watch.
 const MOST_WATCHES: usize = 10_000;
 
-/// The place of a level name among [`LEVELS`].
+/// The place of a level name among all of them.
 pub(crate) fn level_index(level: &str) -> Option<u8> {
-    LEVELS.iter().position(|name| *name == level).and_then(|index| u8::try_from(index).ok())
+    LoggingLevel::parse(level).map(|level| level as u8)
 }
 
 /// The name of a level.
 pub(crate) fn level_name(index: u8) -> Option<&'static str> {
-    LEVELS.get(usize::from(index)).copied()
+    LoggingLevel::ALL.get(usize::from(index)).map(|level| level.as_str())
 }
 
 /// The kernel's own state of one client session.

@@ -4,10 +4,8 @@
 //! under their own URI as long as one server claims it, and as `<server>+<uri>` where two do.
 
 pub(crate) mod app;
-mod curated;
 mod fit;
 mod judge;
-mod kind;
 mod lengths;
 mod reading;
 mod template;
@@ -28,53 +26,15 @@ use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::gate::ToolPolicy;
 use crate::gate::pins::pin_name;
-pub use crate::manifest::times::Timings;
 use crate::names::{self, Naming};
 use crate::spec::ServerPolicy;
 pub use app::ToolApp;
-pub use curated::Curated;
 use fit::{Forms, Legacy};
 use judge::Plain;
-pub use kind::ListKind;
 pub use reading::Reading;
+pub use switchboard_upstream::{Curated, ListKind, Listing, Lists, Timings};
 pub(crate) use template::matches as template_matches;
 pub(crate) use template::{made_of, variables as variables_of};
-
-/// One list of a server: its elements, and what else stood in the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
-    /// The elements, untouched.
-    pub items: Vec<Raw>,
-    /// The answer without its elements and cursor.
-    pub envelope: Raw,
-}
-
-impl Default for Listing {
-    fn default() -> Self {
-        Self { items: Vec::new(), envelope: Raw::empty_object() }
-    }
-}
-
-/// The lists of one server.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lists {
-    /// `tools/list`
-    pub tools: Listing,
-    /// `prompts/list`
-    pub prompts: Listing,
-    /// `resources/list`
-    pub resources: Listing,
-    /// `resources/templates/list`
-    pub templates: Listing,
-}
-
-impl Lists {
-    /// Whether nothing is in any of them.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        ListKind::ALL.into_iter().all(|kind| listing(self, kind).items.is_empty())
-    }
-}
 
 /// One server's share of the directory.
 #[derive(Debug, Clone)]
@@ -260,7 +220,7 @@ impl Directory {
                 ListKind::Resources => directory.resources(sources),
                 ListKind::Templates => directory.templates(sources),
             };
-            let envelope = if alone { listing(&sources[0].lists, kind).envelope.clone() } else { Raw::empty_object() };
+            let envelope = if alone { sources[0].lists.of(kind).envelope.clone() } else { Raw::empty_object() };
             directory.shown.insert(kind, shown);
             directory.envelopes.insert(kind, envelopes(kind, &envelope));
         }
@@ -311,7 +271,7 @@ impl Directory {
         let mut shown = Vec::new();
         let mut skeletons: HashMap<String, String> = HashMap::new();
         for (server, source) in sources.iter().enumerate() {
-            for item in &listing(&source.lists, kind).items {
+            for item in &source.lists.of(kind).items {
                 let Some(object) = Object::open(item).ok() else {
                     self.hide(&source.id, "", "its definition is no object, or has a key twice");
                     continue;
@@ -714,15 +674,6 @@ fn scheme_of(server: &str) -> String {
     let plain: String =
         server.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' }).collect();
     if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("s{plain}") }
-}
-
-fn listing(lists: &Lists, kind: ListKind) -> &Listing {
-    match kind {
-        ListKind::Tools => &lists.tools,
-        ListKind::Prompts => &lists.prompts,
-        ListKind::Resources => &lists.resources,
-        ListKind::Templates => &lists.templates,
-    }
 }
 
 #[cfg(test)]

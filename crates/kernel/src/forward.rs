@@ -4,7 +4,6 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_peer::client::Connected;
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method, strict};
@@ -18,12 +17,12 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
-use crate::gate::provenance::{self, Provenance};
+use crate::gate::provenance::{self, KernelKeys};
 use crate::gate::{Presented, RunningCall};
-use crate::kernel::{Kernel, LEVEL_WAIT};
-use crate::parked::{Event, Running, ToTask};
+use crate::kernel::Kernel;
+use crate::parked::{Event, Running, ToTask, fingerprint};
 use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
-use crate::server::{Brought, InFlightCall, Server, Stateful, Ticket};
+use crate::server::{CallTicket, InFlightCall, Server, StateOwnership, StatefulRequest};
 use crate::spec::Sharing;
 use crate::streams::Live;
 use crate::tasks::Across;
@@ -82,7 +81,7 @@ impl Kernel {
         };
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
-        if shared && server.has_personal(&context.session.principal, self) {
+        if shared && server.has_personal(&context.session.principal) {
             let own = Box::pin(server.personal(&context.session.principal, self)).await?;
             return Ok(Upstream { remote: own.remote.clone(), revision: own.revision, shared: false });
         }
@@ -135,7 +134,7 @@ impl Kernel {
         }
         let request = (eras == (Era::Modern, Era::Modern)).then(|| stateful(context, &forward));
         if let Some(request) = &request
-            && server.states.brought(server.id(), request) == Brought::Foreign
+            && server.states.brought(server.id(), request) == StateOwnership::Foreign
         {
             return Err(no_such_state());
         }
@@ -244,7 +243,7 @@ impl Kernel {
         let token = forward.params.as_ref().and_then(|params| params.member("requestState")?.as_text());
         let request = stateful(context, forward);
         token.is_some_and(|token| self.parked().has(&token, &request.principal))
-            || server.states.brought(server.id(), &request) == Brought::Own
+            || server.states.brought(server.id(), &request) == StateOwnership::Own
     }
 
     /// What stands for a call at the server while it runs.
@@ -258,7 +257,7 @@ impl Kernel {
         upstream: &Upstream,
         related: Arc<dyn Handler>,
         is_new: bool,
-    ) -> Result<Ticket, Fault> {
+    ) -> Result<CallTicket, Fault> {
         let owner = ClientState::of(&context.session).owner;
         let user = InFlightCall {
             owner,
@@ -304,7 +303,7 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Reply, Fault> {
         let level = ClientState::of(&context.session).level();
-        let mut params = bridge::modern_params(forward.params.as_ref(), &context.caller, level).map_err(malformed)?;
+        let mut params = context.caller.modern_params(forward.params.as_ref(), level).map_err(malformed)?;
         // To the client, all rounds are one call.
         let questions = forward.questions.clone().shared();
         let _end = EndOfQuestions { kernel: self, questions: &questions };
@@ -523,9 +522,9 @@ fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> 
 fn of_server(server: &Server, mut reply: Reply) -> Result<Reply, Fault> {
     let Ok(result) = &reply.outcome else { return Ok(reply) };
     match provenance::of_server(result) {
-        Provenance::Clean => {}
-        Provenance::Stripped(result) => reply.outcome = Ok(result),
-        Provenance::Ambiguous => {
+        KernelKeys::Clean => {}
+        KernelKeys::Stripped(result) => reply.outcome = Ok(result),
+        KernelKeys::Ambiguous => {
             let text = format!("in the result of server `{}` a member stands twice", server.id());
             return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
         }
@@ -552,9 +551,10 @@ fn note_lost(server: &Server, error: &CallError) {
 }
 
 /// A request as far as what is brought back with it goes.
-fn stateful(context: &Context, forward: &Forward) -> Stateful {
+fn stateful(context: &Context, forward: &Forward) -> StatefulRequest {
     let principal = context.session.principal.clone();
-    Stateful { principal, method: forward.method.clone(), params: forward.params.clone() }
+    let (method, params) = (forward.method.clone(), forward.params.clone());
+    StatefulRequest { principal, method, params, fingerprint }
 }
 
 /// That a `requestState` is none for this request.
@@ -584,7 +584,7 @@ fn holds(params: &Raw, key: &str) -> bool {
 }
 
 pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
-    Fault::new(FaultKind::InvalidParams, refusal.to_string()).with_source(refusal)
+    Fault::malformed(refusal)
 }
 
 /// What nobody can tell of a call that was sent and not answered.
@@ -641,14 +641,6 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
         other => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {other}")),
     };
     fault.from_server(id.as_ref()).with_source(error)
-}
-
-/// Tells a legacy server which log messages are wanted.
-pub(crate) async fn send_level(connected: &Connected, level: &str) {
-    if connected.revision.era() == Era::Legacy && connected.server.capabilities.member("logging").is_some() {
-        let params = Edit::empty().set("level", Raw::string(level)).finish();
-        let _ = connected.remote.request(Call::new(method::SET_LEVEL, Some(params)).within(LEVEL_WAIT)).await;
-    }
 }
 
 #[cfg(test)]

@@ -20,26 +20,28 @@ use parking_lot::Mutex;
 use switchboard_audit::EventCounts;
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
+use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::apps::Apps;
 use crate::callbacks::Callbacks;
-use crate::clients::{ClientState, level_index, level_name};
+use crate::clients::ClientState;
 use crate::directory::{Directory, ListKind, Source};
 use crate::discovery::Discovery;
 use crate::events::Events;
-use crate::gate::Gate;
-use crate::initialize::{own_capabilities, own_info};
+use crate::gate::audit_sinks::ServerSink;
+use crate::gate::{Gate, OWNER};
+use crate::holder;
+use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
 use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::registry::Registry;
 use crate::repeat_offender::Refusals;
-use crate::server::Server;
-use crate::server::turns::StartTurns;
+use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
@@ -61,8 +63,6 @@ const TIMES: Duration = Duration::from_secs(5);
 const GRANT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
-/// How long sharing out a log level may take.
-pub(crate) const LEVEL_WAIT: Duration = Duration::from_secs(5);
 
 /// One door to many servers. Cheap to clone; all clones are the same kernel.
 #[derive(Clone)]
@@ -71,13 +71,13 @@ pub struct Kernel(Arc<Shared>);
 struct Shared {
     options: KernelOptions,
     gate: Gate,
-    own: Caller,
+    /// What all servers share.
+    upstream: Arc<ServerContext>,
     view: ArcSwap<View>,
     /// Keeps rebuilds of the view in order.
     building: Mutex<()>,
     /// Lasting sessions, whether they have introduced themselves or not.
     clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
-    starts: StartTurns,
     listeners: Listeners,
     parked: Parked,
     streams: Streams,
@@ -96,6 +96,7 @@ struct Shared {
     began: tokio::time::Instant,
     draining: AtomicBool,
     closing: CancellationToken,
+    /// Cancelled when the kernel has ended: nothing is waited for any more.
     ending: CancellationToken,
 }
 
@@ -124,17 +125,27 @@ impl Kernel {
         for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
             *time = (*time).min(MAX_WAIT);
         }
-        let starts = options.concurrent_starts;
         let (gate, auditing) = Gate::new(options.gate.clone());
-        let own = Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() };
+        let (work, closing, ending) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let upstream = Arc::new(ServerContext {
+            caller: Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() },
+            owner: OWNER.into(),
+            extensions: &MGP_OFFERED,
+            limits: options.limits.clone(),
+            list_items: options.list_items,
+            credentials: options.credentials.clone(),
+            turns: StartTurns::new(options.concurrent_starts),
+            tasks: work.clone(),
+            closing: closing.clone(),
+            ending: ending.clone(),
+        });
         let kernel = Self(Arc::new(Shared {
             options,
             gate,
-            own,
+            upstream,
             view: ArcSwap::default(),
             building: Mutex::default(),
             clients: Mutex::default(),
-            starts: StartTurns::new(starts),
             listeners: Listeners::default(),
             parked: Parked::default(),
             streams: Streams::default(),
@@ -147,12 +158,12 @@ impl Kernel {
             apps: Apps::default(),
             manifests: Manifests::default(),
             registry: Registry::default(),
-            work: TaskTracker::new(),
+            work,
             waiting_calls: TaskTracker::new(),
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
-            closing: CancellationToken::new(),
-            ending: CancellationToken::new(),
+            closing,
+            ending,
         }));
         tokio::spawn(auditing);
         kernel.0.gate.audit.set_sinks(vec![kernel.0.events.clone(), kernel.0.gate.server_sinks.clone()]);
@@ -254,9 +265,9 @@ impl Kernel {
                     servers.push(server.clone());
                 }
                 None => {
-                    let server = Server::new(spec, before.map(Arc::as_ref));
+                    let server = Server::new(spec, before.map(Arc::as_ref), &self.0.upstream);
                     servers.push(server.clone());
-                    self.spawn(server.run(self.clone()));
+                    self.spawn(server.run(Arc::new(self.clone())));
                 }
             }
         }
@@ -310,12 +321,12 @@ impl Kernel {
             .collect();
         let directory = Directory::build(&sources);
         for server in &servers {
-            server.note_needs_of_tools(&directory);
+            holder::note_tool_needs(server, &directory);
         }
         let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
         let generation = old.generation + 1;
-        self.0.gate.server_sinks.set(servers.iter().filter_map(|server| server.hears_audit()).collect());
+        self.0.gate.server_sinks.set(servers.iter().filter_map(|server| ServerSink::of(server)).collect());
         self.0.view.store(Arc::new(View { servers, directory, generation }));
         // What waits for a person may not be there any more. Lists that are the same as before may be those of a server that
         // has only now come up, and by which nobody could be judged until then.
@@ -413,11 +424,6 @@ impl Kernel {
         &self.0.options.limits
     }
 
-    /// The kernel as a client of its servers.
-    pub(crate) fn own_caller(&self) -> Caller {
-        self.0.own.clone()
-    }
-
     pub(crate) fn listeners(&self) -> &Listeners {
         &self.0.listeners
     }
@@ -477,29 +483,16 @@ impl Kernel {
         &self.0.closing
     }
 
-    /// Cancelled when the kernel has ended: nothing is waited for any more.
-    pub(crate) fn ending(&self) -> &CancellationToken {
-        &self.0.ending
-    }
-
     /// The pages that clients have open.
     pub(crate) fn apps(&self) -> &Apps {
         &self.0.apps
     }
 
-    /// Turns to start a connection.
-    pub(crate) fn start_turns(&self) -> &StartTurns {
-        &self.0.starts
-    }
-
     /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the
     /// rest is held back on the way.
-    pub(crate) fn shared_level(&self) -> Option<&'static str> {
-        let levels = self
-            .clients()
-            .into_iter()
-            .filter_map(|session| level_index(session.existing_state::<ClientState>()?.level()?));
-        levels.min().and_then(level_name)
+    pub(crate) fn shared_level(&self) -> Option<LoggingLevel> {
+        let wanted = |session: Arc<Session>| LoggingLevel::parse(session.existing_state::<ClientState>()?.level()?);
+        self.clients().into_iter().filter_map(wanted).min()
     }
 
     /// Tells all servers that share their connection which log messages are wanted.

@@ -4,7 +4,6 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod apps;
-mod bridge;
 mod callbacks;
 mod clients;
 pub mod directory;
@@ -13,35 +12,31 @@ mod events;
 mod flow;
 mod forward;
 mod gate;
+mod holder;
 mod initialize;
 mod intent;
-mod isolation;
 mod kernel;
 mod lifecycle;
 mod listen;
-mod lists;
 mod manifest;
 mod mentions;
-pub mod names;
 mod operator_actions;
 mod parked;
 mod profiles;
 mod registry;
 mod relay;
 mod repeat_offender;
-mod server;
 mod spec;
 mod streams;
 mod tasks;
 
 pub use directory::Curated;
 pub use discovery::{AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext};
-pub use gate::pins::{INSTRUCTIONS, pin_name, screen_definition};
+pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
-pub use isolation::Isolation;
 pub use kernel::{Kernel, ServerStatus};
 pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
 pub use operator_actions::OperatorActions;
@@ -50,10 +45,6 @@ pub use registry::{
     Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
     ServerOffers, Source,
 };
-pub use server::Phase;
-pub use server::health::Health;
-pub use server::stats::{Activity, Latency};
-pub use server::turns::starts_for;
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,
@@ -63,3 +54,7 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+use switchboard_protocol::bridge;
+// What is said of one server is said there.
+use switchboard_upstream as server;
+pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

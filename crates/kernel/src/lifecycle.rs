@@ -23,8 +23,7 @@ use crate::gate::rights::{decides_for_others, sees_all};
 use crate::gate::scopes::Presented;
 use crate::initialize;
 use crate::kernel::{Kernel, ServerStatus};
-use crate::server::Server;
-use crate::server::supervisor::{Order, millis, speaks_of_life};
+use crate::server::{Order, Server, millis, speaks_of_life};
 use crate::spec::Restart;
 
 /// What the operator's command asks the kernel: the state of all servers.

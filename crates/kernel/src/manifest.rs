@@ -11,7 +11,6 @@
 mod build;
 mod limits;
 mod own;
-pub(crate) mod times;
 mod upstream;
 
 use std::collections::HashSet;

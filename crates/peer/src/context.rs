@@ -9,9 +9,9 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderMap;
 use parking_lot::RwLock;
 use switchboard_protocol::mcp::meta;
-use switchboard_protocol::{Era, Revision};
+use switchboard_protocol::{Era, Revision, bridge};
 use switchboard_transport::http_server::Principal;
-use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Request};
+use switchboard_wire::{ErrorObject, Extra, Notification, Object, Raw, Refusal, Request};
 use tokio_util::sync::CancellationToken;
 
 use crate::Remote;
@@ -92,6 +92,14 @@ impl Caller {
         let revision = Revision::parse(&meta.text(meta::PROTOCOL_VERSION)?)?;
         let capabilities = meta.get(meta::CLIENT_CAPABILITIES).unwrap_or_else(Raw::empty_object);
         Some(Self { revision, info: meta.get(meta::CLIENT_INFO), capabilities })
+    }
+
+    /// The parameters of a modern request that is made for this client, and from which level on it wants log messages.
+    ///
+    /// # Errors
+    /// A member stands twice.
+    pub fn modern_params(&self, params: Option<&Raw>, level: Option<&str>) -> Result<Raw, Refusal> {
+        bridge::modern_params(params, self.info.as_ref(), &self.capabilities, level)
     }
 
     /// The era the client speaks.

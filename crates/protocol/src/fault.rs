@@ -190,6 +190,12 @@ impl Fault {
         self
     }
 
+    /// That parameters cannot be read.
+    #[must_use]
+    pub fn malformed(refusal: Refusal) -> Self {
+        Self::new(FaultKind::InvalidParams, refusal.to_string()).with_source(refusal)
+    }
+
     /// What went wrong.
     #[must_use]
     pub const fn kind(&self) -> FaultKind {

@@ -5,12 +5,14 @@
 //! Forwarding never goes through the typed views: they are read beside the raw bytes, not instead of them.
 
 pub mod address;
+pub mod bridge;
 pub mod fault;
 #[macro_use]
 pub mod mcp;
 #[macro_use]
 pub mod mgp;
 pub mod proposals;
+pub mod provenance;
 mod revision;
 
 pub use fault::Fault;

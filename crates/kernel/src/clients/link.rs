@@ -14,10 +14,9 @@ use tokio::time::Instant;
 
 use super::ClientState;
 use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
-use crate::forward::send_level;
 use crate::kernel::Kernel;
 use crate::relay::{LogFilter, Relay, of_server};
-use crate::server::{Server, next_pause};
+use crate::server::{Server, next_pause, send_level};
 
 /// One such connection, which may be lost and made again.
 pub(super) struct SessionConnection {

@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use switchboard_audit::AuditSink;
 use switchboard_peer::Remote;
-use switchboard_protocol::mgp::method;
+use switchboard_protocol::mgp::{Extension, method};
 use switchboard_store::AuditEvent;
 use switchboard_wire::{Edit, Limits, Notification, Raw};
+
+use crate::server::Server;
 
 /// One server that hears of events.
 pub(crate) struct ServerSink {
@@ -24,8 +26,12 @@ pub(crate) struct ServerSink {
 }
 
 impl ServerSink {
-    pub(crate) fn new(server: Arc<str>, all: bool, remote: Arc<dyn Remote>) -> Self {
-        Self { server, all, remote, seq: Arc::default() }
+    /// How a server hears of events, if it wants to.
+    pub(crate) fn of(server: &Server) -> Option<Self> {
+        let connection = server.hub_now()?;
+        let hears = connection.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Audit));
+        let (id, remote) = (server.id().clone(), connection.remote().clone());
+        hears.then(|| Self { server: id, all: server.policy().audit_sink, remote, seq: Arc::default() })
     }
 
     fn is_concerned(&self, event: &AuditEvent) -> bool {

@@ -5,18 +5,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use switchboard_peer::client::Target;
 use switchboard_policy::permission::Scope;
-use switchboard_validators::percent;
-use switchboard_wire::Raw;
+use switchboard_upstream::MAX_BASES;
 
 use crate::server::Server;
 
 /// How long it may take to look which arguments are folders.
 const FOLDER_TIMEOUT: Duration = Duration::from_secs(5);
-/// More folders of one command line are not looked at: relative paths are refused then.
-const MAX_BASES: usize = 64;
 
 /// The folders at which relative paths may begin. All of them count: a path must lie inside from each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,53 +25,6 @@ impl Default for Bases {
     fn default() -> Self {
         Self { first: "/".to_owned(), others: Vec::new() }
     }
-}
-
-/// Folders that clients named to a server as their roots. They give nobody a right: each of them is one more place from
-/// which a relative path has to lie inside.
-#[derive(Debug, Default)]
-pub(crate) struct ClientRoots(Mutex<Vec<String>>);
-
-impl ClientRoots {
-    /// Remembers the roots in an answer that a server is given, where it names any.
-    pub(crate) fn note(&self, answer: &Raw) {
-        if !answer.may_have("roots") {
-            return;
-        }
-        let Some(roots) = answer.member("roots").and_then(|roots| roots.elements()) else { return };
-        let mut known = self.0.lock();
-        for root in roots {
-            let Some(path) = root.member("uri").and_then(|uri| uri.as_text()).and_then(|uri| folder_of(&uri)) else {
-                continue;
-            };
-            if known.len() > MAX_BASES {
-                return;
-            }
-            if !known.contains(&path) {
-                known.push(path);
-            }
-        }
-    }
-
-    fn folders(&self) -> Vec<String> {
-        let known = self.0.lock();
-        // No grant covers the root of all.
-        if known.len() > MAX_BASES { vec!["/".to_owned()] } else { known.clone() }
-    }
-}
-
-/// The folder that the URI of a root names. What cannot be read as one may be anywhere; what is no file is none.
-fn folder_of(uri: &str) -> Option<String> {
-    let uri = uri.trim();
-    let scheme = uri.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
-    let rest = match scheme {
-        Some(_) => uri[5..].trim_start_matches(['/', '\\']),
-        // Some clients send a bare path.
-        None if uri.starts_with('/') => uri.trim_start_matches('/'),
-        None => return None,
-    };
-    let rest = rest.strip_prefix("localhost/").unwrap_or(rest);
-    Some(format!("/{}", percent::lenient(rest)))
 }
 
 impl Bases {

@@ -10,7 +10,6 @@
 mod extras;
 mod judge;
 mod notify;
-pub(crate) mod package;
 mod shown;
 mod versions;
 
@@ -19,22 +18,21 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use switchboard_policy::Finding;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};
 use switchboard_validators::screen::Screening;
-use switchboard_wire::{Object, Raw};
+use switchboard_wire::Raw;
 
 use super::audit::{self, event, result};
-use crate::directory::{ListKind, Lists};
+use crate::directory::ListKind;
 use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::server::{INSTRUCTIONS, Inspection, Marked, Presented, Server};
 use crate::spec::PinPolicy;
 use judge::{Candidate, Judgement, Known, judge, reason};
 pub(crate) use notify::notify_held;
 pub(super) use shown::definition_hash;
-pub use shown::{INSTRUCTIONS, pin_name, screen_definition};
 use shown::{Shown, shown_by};
+pub use shown::{pin_name, screen_definition};
 use versions::{Versions, readable};
 
 /// Definitions that are written down at the same time.
@@ -61,28 +59,6 @@ struct PinRecord {
 /// Judgements that are remembered.
 const MAX_JUDGED: usize = 1 << 14;
 
-/// What a server shows, and which version of itself it tells.
-#[derive(Clone, Copy)]
-pub(crate) struct Presented<'a> {
-    pub(crate) lists: &'a Lists,
-    pub(crate) instructions: Option<&'a str>,
-    /// Its `serverInfo`.
-    pub(crate) info: Option<&'a Raw>,
-    /// The version of the package it was started from, where that is known.
-    pub(crate) package: Option<&'a str>,
-}
-
-impl Presented<'_> {
-    fn version(&self) -> Option<String> {
-        let told = || Object::open(self.info?).ok()?.text("version");
-        let version = self.package.map(str::to_owned).or_else(told)?;
-        Some(version.chars().take(MAX_VERSION_CHARS).collect())
-    }
-}
-
-/// Characters of a server's version that are remembered.
-const MAX_VERSION_CHARS: usize = 64;
-
 /// A definition, and what screening says of it.
 type Screened = (Shown, Screening);
 
@@ -90,21 +66,6 @@ type Screened = (Shown, Screening);
 const MAX_PASSED: usize = 1 << 16;
 /// Why something is held back that came after very many.
 const TOO_MANY: &str = "its server has shown more of its kind than are remembered of one";
-
-/// What is held back of a server, by name, and why.
-pub(crate) type Quarantine = HashMap<String, String>;
-
-/// What came of looking at what a server shows.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inspection {
-    /// What is held back.
-    pub(crate) held: Quarantine,
-    /// What is shown with a mark, and what was found in it.
-    pub(crate) marked: Marked,
-}
-
-/// Findings by the name of what they were found in.
-pub(crate) type Marked = HashMap<String, Finding>;
 
 impl Kernel {
     /// Compares what a server shows with what was accepted of it.
@@ -376,14 +337,6 @@ impl Kernel {
         let event = audit::event_of(event::QUARANTINED, audit::kernel(), result::BLOCKED);
         let event = audit::with(audit::about(event, server.id(), Some(&shown.name)), "reason", why);
         self.gate().audit.note(audit::with(event, "definition_sha256", shown.hash.to_string())).await;
-    }
-}
-
-impl Inspection {
-    fn mark(&mut self, name: &str, screening: &Screening) {
-        if let Screening::Marked(finding) = screening {
-            self.marked.insert(name.to_owned(), finding.clone());
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use switchboard_wire::Raw;
 use super::bases::Bases;
 use super::pins::definition_hash;
 use crate::directory::ListKind;
-use crate::manifest::times::Timings;
+use crate::server::Timings;
 
 /// The principal that a process on the same machine acts for: whoever started it.
 pub const OWNER: &str = "local";

@@ -19,8 +19,7 @@ use super::Attempt;
 use super::audit::{self, event, result};
 use crate::kernel::Kernel;
 use crate::names;
-use crate::server::Server;
-use crate::server::supervisor::millis;
+use crate::server::{Server, millis};
 
 /// Counters that are kept at most.
 const COUNTERS: usize = 65_536;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use switchboard_validators::screen::{self, Screening};
 use switchboard_wire::{Edit, Raw};
 
-use crate::gate::pins::{INSTRUCTIONS, Quarantine, accept_command};
+use crate::gate::pins::accept_command;
+use crate::server::{INSTRUCTIONS, Quarantine};
 
 /// Names that are told of one server.
 const MAX_NAMES: usize = 12;

@@ -11,13 +11,13 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
 use super::told::{told, with_error};
-use super::{Kernel, LEVEL_WAIT, View};
+use super::{Kernel, View};
 use crate::clients::{ClientState, level_index};
 use crate::directory::ListKind;
-use crate::forward::{Forward, malformed, send_level};
+use crate::forward::{Forward, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
-use crate::server::Server;
+use crate::server::{LEVEL_WAIT, Server, send_level};
 use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.

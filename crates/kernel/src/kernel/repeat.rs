@@ -21,8 +21,7 @@ use super::{Kernel, View};
 use crate::forward::is_outcome_unknown;
 use crate::gate::ToolPolicy;
 use crate::gate::audit::{self, event, result};
-use crate::server::Server;
-use crate::server::supervisor::chance;
+use crate::server::{Server, chance, millis};
 
 /// The key under which a result says that another tool gave it.
 const FALLBACK: &str = "dev.switchboard/fallback";
@@ -114,7 +113,7 @@ impl Kernel {
             let mut event = audit::with(audit::about(event, server.id(), Some(tool.name)), "attempt", again.tries + 1);
             event.trace_id = Some(tool.trace.into());
             let event = audit::with(event, "decision", what);
-            let event = audit::with(event, "wait_ms", crate::server::supervisor::millis(wait));
+            let event = audit::with(event, "wait_ms", millis(wait));
             self.gate().audit.note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {

@@ -10,9 +10,7 @@ use switchboard_protocol::mgp::TrustLevel;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
-use crate::server::health::Health;
-use crate::server::stats::Activity;
-use crate::server::{Phase, Server};
+use crate::server::{Activity, Health, Phase, Server};
 
 /// What is known of one server.
 #[derive(Debug, Clone)]

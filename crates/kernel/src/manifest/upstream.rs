@@ -18,7 +18,6 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
-use crate::bridge;
 use crate::directory::{Lists, Route};
 use crate::gate::audit::{self, event, result};
 use crate::kernel::{Kernel, View};
@@ -101,7 +100,7 @@ impl Kernel {
         let params = Edit::empty().set("name", Raw::string(name)).set("arguments", Raw::empty_object()).finish();
         let params = match hub.revision().era() {
             Era::Legacy => params,
-            Era::Modern => bridge::modern_params(Some(&params), &hub.caller, None).ok()?,
+            Era::Modern => hub.caller.modern_params(Some(&params), None).ok()?,
         };
         let mut call = Call::new(method::TOOLS_CALL, Some(params)).within(ANSWER);
         call.max_timeout = ANSWER;

@@ -35,7 +35,7 @@ impl Across<'_> {
     /// A legacy client calls a tool of a modern server as a task.
     pub(crate) async fn call_as_task(&self, forward: Forward) -> Result<Reply, Fault> {
         let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?.remove("task");
-        let params = bridge::modern_params(Some(&edit.finish()), &self.context.caller, None).map_err(malformed)?;
+        let params = self.context.caller.modern_params(Some(&edit.finish()), None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
         let reply = self
             .kernel
@@ -62,7 +62,7 @@ impl Across<'_> {
 
     /// Asks a modern server about a task.
     async fn ask(&self, asked: &str, params: Raw) -> Result<Reply, Fault> {
-        let params = bridge::modern_params(Some(&params), &self.context.caller, None).map_err(malformed)?;
+        let params = self.context.caller.modern_params(Some(&params), None).map_err(malformed)?;
         let params = with_tasks_extension(&params).map_err(malformed)?;
         let forward = Forward { method: asked.into(), params: Some(params), ..Forward::default() };
         self.kernel.pass(self.context, self.server, self.upstream, forward).await

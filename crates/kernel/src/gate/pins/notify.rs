@@ -2,10 +2,10 @@
 //!
 //! Their instructions were told when they connected, and a tool that is missing without a word is broken.
 
-use super::{Quarantine, accept_command};
+use super::accept_command;
 use crate::clients::ClientState;
 use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::server::{Quarantine, Server};
 
 /// Tells clients that may use a server what is held back of it since `before`.
 pub(crate) fn notify_held(kernel: &Kernel, server: &Server, before: &Quarantine, now: &Quarantine) {

@@ -11,9 +11,7 @@ use switchboard_wire::{Edit, Object, Raw};
 use crate::directory::{ListKind, Lists};
 use crate::gate::canonical;
 use crate::names;
-
-/// Under this name the instructions of a server are remembered: no tool can have it.
-pub const INSTRUCTIONS: &str = "(instructions)";
+use crate::server::INSTRUCTIONS;
 /// The members of a tool that count.
 const OF_TOOL: [&str; 14] = [
     "name",
