@@ -125,7 +125,7 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
-            drop(self.kernel.begin_to_end(&id, Ending::Withdrawn { by: "caller" }));
+            drop(Ending::Withdrawn { by: "caller" }.begin(self.kernel, &id));
         }
     }
 }
@@ -253,7 +253,7 @@ impl Kernel {
                 Err(_) if answer == Answered::No => {
                     let principal = principal.to_owned();
                     let ending = Ending::DeniedByToken { by: by.clone(), token: digest, principal };
-                    self.end_held(id, ending).await;
+                    ending.end(self, id).await;
                     return Ok(self.denied(attempt, None, None).await);
                 }
                 Err(error) => return Err(unanswerable(error)),
@@ -278,7 +278,7 @@ impl Kernel {
             if answer != Answered::No {
                 return Err(unanswerable(error));
             }
-            self.end_held(&held.held.id, Ending::Denied { by: by.clone() }).await;
+            Ending::Denied { by: by.clone() }.end(self, &held.held.id).await;
             return Ok(self.denied(attempt, None, Some((&held.held.id, &by))).await);
         }
         match question.claim(self, Ticket::Token(digest)).await? {
@@ -307,7 +307,7 @@ impl Kernel {
         loop {
             tokio::select! {
                 refusal = &mut refused => {
-                    self.end_held(&question.id, Ending::Withdrawn { by: "revoked" }).await;
+                    Ending::Withdrawn { by: "revoked" }.end(self, &question.id).await;
                     return refusal.map(Waited::Refused);
                 }
                 answer = &mut asking, if !asked => {
@@ -316,11 +316,11 @@ impl Kernel {
                         AskOutcome::Answered(answer) => {
                             let by = format!("user of {}", context.session.principal);
                             if answer == Answered::No {
-                                self.end_held(&question.id, Ending::Denied { by: by.clone() }).await;
+                                Ending::Denied { by: by.clone() }.end(self, &question.id).await;
                                 return Ok(Waited::Denied(by));
                             }
                             tokio::select! {
-                                decided = self.decide_patiently(question, answer, &by, deadline) => decided?,
+                                decided = question.decide_patiently(self, answer, &by, deadline) => decided?,
                                 () = context.cancel.cancelled() => {}
                             }
                         }
@@ -336,7 +336,7 @@ impl Kernel {
                 () = tokio::time::sleep_until(deadline) => late = true,
                 () = self.closing().cancelled() => late = true,
                 () = context.cancel.cancelled() => {
-                    self.end_held(&question.id, Ending::Withdrawn { by: "caller" }).await;
+                    Ending::Withdrawn { by: "caller" }.end(self, &question.id).await;
                     return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
                 }
             }

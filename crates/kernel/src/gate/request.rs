@@ -372,7 +372,11 @@ impl Attempt<'_> {
 /// What stands behind the scheme of an address, its escapes read, as the path that it may be.
 fn path_of(sent: &Raw) -> Option<Raw> {
     let address = sent.member("resource").or_else(|| sent.member("uri"))?.as_text()?;
-    let (_, rest) = address.split_once(':')?;
+    let (scheme, rest) = address.split_once(':')?;
+    // What lies at another machine's address is that machine's.
+    if URL_BEGINNINGS.iter().any(|begin| begin.starts_with(&format!("{}:", scheme.trim().to_ascii_lowercase()))) {
+        return None;
+    }
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     let read = percent::stages(rest).pop()?.into_owned();
     Some(Edit::empty().set("path", Raw::string(&read)).finish())

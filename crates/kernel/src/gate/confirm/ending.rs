@@ -58,59 +58,59 @@ impl Ending {
         // Somebody else may have said yes meanwhile: a no is a no.
         approvals.withdraw(id, by, now).await.map(drop)
     }
-}
 
-impl Kernel {
     /// Ends a held call. Returns when the store knows of it, or soon.
-    pub(super) async fn end_held(&self, id: &str, ending: Ending) {
-        let _ = tokio::time::timeout(SOON, self.begin_to_end(id, ending)).await;
+    pub(super) async fn end(self, kernel: &Kernel, id: &str) {
+        let _ = tokio::time::timeout(SOON, self.begin(kernel, id)).await;
     }
 
     /// The same from where nobody waits.
-    pub(super) fn begin_to_end(&self, id: &str, ending: Ending) -> oneshot::Receiver<()> {
-        if !matches!(ending, Ending::DeniedByToken { .. }) {
-            self.gate().desk.close(id);
+    pub(super) fn begin(self, kernel: &Kernel, id: &str) -> oneshot::Receiver<()> {
+        if !matches!(self, Self::DeniedByToken { .. }) {
+            kernel.gate().desk.close(id);
         }
         let (written, known) = oneshot::channel();
-        let (kernel, id) = (self.clone(), id.to_owned());
-        self.spawn(async move {
-            kernel.write_ending(&id, &ending).await;
+        let (work, id) = (kernel.clone(), id.to_owned());
+        kernel.spawn(async move {
+            self.write_always(&work, &id).await;
             let _ = written.send(());
         });
         known
     }
 
-    async fn write_ending(&self, id: &str, ending: &Ending) {
-        let Some(store) = self.gate().store() else { return };
+    async fn write_always(&self, kernel: &Kernel, id: &str) {
+        let Some(store) = kernel.gate().store() else { return };
         let (until, mut pause) = (Instant::now() + OVER, RETRY);
-        while let Err(error) = ending.write(self, store.approvals(), id).await {
+        while let Err(error) = self.write(kernel, store.approvals(), id).await {
             if pause == RETRY {
                 tracing::warn!(%error, "how a held call ended cannot be written down now; it is tried again");
             }
-            if Instant::now() >= until || self.closing().is_cancelled() {
+            if Instant::now() >= until || kernel.closing().is_cancelled() {
                 return;
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => pause = pause.saturating_mul(2).min(MAX_RETRY),
-                () = self.closing().cancelled() => {}
+                () = kernel.closing().cancelled() => {}
             }
         }
     }
+}
 
+impl Question<'_> {
     /// Writes down that somebody agreed, as soon as the store takes it: the call waits for that as it waited for the person.
     ///
     /// # Errors
     /// It takes nothing until the call has waited long enough.
     pub(super) async fn decide_patiently(
         &self,
-        question: &Question<'_>,
+        kernel: &Kernel,
         yes: Answered,
         by: &str,
         until: Instant,
     ) -> Result<(), Fault> {
         let mut pause = RETRY;
         loop {
-            match self.decide(question.approvals, &question.id, yes, by).await {
+            match kernel.decide(self.approvals, &self.id, yes, by).await {
                 Ok(_) => return Ok(()),
                 Err(error) if Instant::now() + pause >= until => return Err(unanswerable(error)),
                 Err(_) => tokio::time::sleep(pause).await,
