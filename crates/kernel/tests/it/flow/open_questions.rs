@@ -153,7 +153,7 @@ async fn lockable(directory: &tempfile::TempDir) -> (Arc<AtomicBool>, Store) {
         Ok(())
     };
     let options = Options { faults: Some(Arc::new(faults)), ..Options::default() };
-    let store = Store::open(&Location::File(directory.path().join("store.db")), options).await.unwrap();
+    let store = Store::open(&Location::File(directory.path().join("store.db")), options).await.expect("a store");
     (locked, store)
 }
 
