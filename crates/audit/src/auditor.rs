@@ -90,6 +90,17 @@ impl Auditor {
         self.append(&event).await.map_err(|error| unwritable(Some(&error)).with_source(error))
     }
 
+    /// The same behind everything that was noted before it.
+    ///
+    /// # Errors
+    /// As [`Self::record`].
+    pub async fn record_in_order(&self, event: AuditEvent) -> Result<u64, Fault> {
+        if self.keeps() {
+            self.flush().await;
+        }
+        self.record(event).await
+    }
+
     async fn append(&self, event: &AuditEvent) -> Result<u64, StoreError> {
         let Some(store) = &self.store else { return Ok(0) };
         let writing = async { store.audit().append_prepared(vec![store.audit().prepare(event)?]).await };

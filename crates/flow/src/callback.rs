@@ -3,8 +3,10 @@
 //! A question belongs to one [`Origin`]: one call of one principal. Within it, a server that gets no answer may ask again
 //! under the same id: while the question is open it is left alone, and once it was answered the recorded answer is given
 //! again. What the server asks under that id must be the same: another text is another question, and takes the place of
-//! the first. With the call, its questions and their answers end; nothing of them ever answers anybody else's. Towards a
-//! client that does not answer, the question is put again a few times, under the same id.
+//! the first. With the call, its questions and their answers end; nothing of them ever answers anybody else's. A server
+//! knows an answer by the id alone: where two of its calls ask under one id at the same time on one connection, a yes to
+//! the one could be taken for a yes to the other, so both questions end with no. Towards a client that does not answer, the
+//! question is put again a few times, under the same id.
 
 #[cfg(test)]
 mod tests;
@@ -60,10 +62,12 @@ pub struct Origin {
     /// The call that it is about, or, outside of any call, the connection that it came on: by a number that is never
     /// used twice while the process lives.
     pub scope: u64,
+    /// The connection that the answer goes back on, by a number that no other one has while it is open.
+    pub connection: u64,
 }
 
 /// One open question.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Open {
     /// Where it comes from.
     pub origin: Origin,
@@ -99,6 +103,12 @@ pub enum Came {
     Open,
     /// One that was answered: the answer goes back once more.
     Answered(Raw),
+    /// One under an id that another call on the same connection has asked under, whose answer the server has not taken
+    /// yet. Neither is answered with yes: these are closed without an answer, and this one is not asked.
+    Ambiguous {
+        /// Those that were open, by our names.
+        ended: Vec<(Arc<str>, Open)>,
+    },
     /// One too many.
     TooMany {
         /// Which bound it is beyond.
@@ -162,6 +172,8 @@ pub struct Table {
     limits: Limits,
     open: HashMap<Arc<str>, Open>,
     answered: VecDeque<Recorded>,
+    /// Answers on their way to the server, by where the question came from and its id.
+    underway: Vec<(Origin, String)>,
     /// Calls that asked too much: each of them is told of once. They are forgotten with the call.
     refused: HashSet<u64>,
 }
@@ -170,7 +182,7 @@ impl Table {
     /// An empty one.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, open: HashMap::new(), answered: VecDeque::new(), refused: HashSet::new() }
+        Self { limits, open: HashMap::new(), answered: VecDeque::new(), underway: Vec::new(), refused: HashSet::new() }
     }
 
     /// Takes a question of a server; `id` is what it will be called.
@@ -187,6 +199,9 @@ impl Table {
                 && recorded.callback_id == request.callback_id
                 && recorded.fingerprint == fingerprint
         };
+        if let Some(ended) = self.of_others(&origin, &request.callback_id) {
+            return Came::Ambiguous { ended };
+        }
         let replaces = before.map(|(id, _)| id);
         if replaces.is_none()
             && let Some(recorded) = self.answered.iter().find(|recorded| is_same(recorded))
@@ -213,6 +228,36 @@ impl Table {
         };
         self.open.insert(id.clone(), open);
         Came::New { id, replaces }
+    }
+
+    /// Ends the questions that are open under this id on the same connection, where one of another call is, or the answer
+    /// to one is on its way.
+    fn of_others(&mut self, origin: &Origin, callback_id: &str) -> Option<Vec<(Arc<str>, Open)>> {
+        let is_other = |other: &Origin, id: &str| {
+            id == callback_id
+                && other.connection == origin.connection
+                && other.server == origin.server
+                && other.scope != origin.scope
+        };
+        let is_open = self.open.values().any(|open| is_other(&open.origin, &open.request.callback_id));
+        if !is_open && !self.underway.iter().any(|(other, id)| is_other(other, id)) {
+            return None;
+        }
+        let is_meant = |open: &Open| {
+            let asked = (&open.origin.server, open.origin.connection, &*open.request.callback_id);
+            asked == (&origin.server, origin.connection, callback_id)
+        };
+        let open = self.open.iter().filter(|(_, open)| is_meant(open));
+        let names: Vec<Arc<str>> = open.map(|(name, _)| name.clone()).collect();
+        Some(names.into_iter().filter_map(|name| Some((name.clone(), self.open.remove(&name)?))).collect())
+    }
+
+    /// The server has taken an answer, or will not.
+    pub fn delivered(&mut self, origin: &Origin, callback_id: &str) {
+        let at = self.underway.iter().position(|(other, id)| other == origin && id == callback_id);
+        if let Some(at) = at {
+            self.underway.swap_remove(at);
+        }
     }
 
     /// The bound that another question from there would be beyond.
@@ -280,7 +325,8 @@ impl Table {
         self.close(id, answer).ok_or(NoAnswer::Unknown)
     }
 
-    /// Closes a question with this answer, whatever it is.
+    /// Closes a question with this answer, whatever it is. The answer is on its way from now on until it is
+    /// [`Table::delivered`].
     pub fn close(&mut self, id: &str, answer: &Raw) -> Option<Open> {
         let open = self.open.remove(id)?;
         if self.answered.len() >= self.limits.answered {
@@ -295,6 +341,7 @@ impl Table {
             fingerprint: open.fingerprint,
             answer: answer.detach(),
         });
+        self.underway.push((open.origin.clone(), open.request.callback_id.clone()));
         Some(open)
     }
 

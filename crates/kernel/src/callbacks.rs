@@ -148,9 +148,9 @@ impl Kernel {
             return self.pass_notice(server, about.as_ref(), &request);
         }
         let principal = about.as_ref().map_or_else(|| NOBODY.into(), |about| about.client.session.principal.clone());
-        let origin = Origin { server: server.id().clone(), principal, scope };
+        let origin = Origin { server: server.id().clone(), principal, scope, connection: connection_of(back) };
         let id = self.callback_name();
-        let came = self.callbacks().table.lock().ask(&id, origin, request.clone(), now());
+        let came = self.callbacks().table.lock().ask(&id, origin.clone(), request.clone(), now());
         match came {
             Came::New { id, replaces } => {
                 self.callbacks().forget(replaces.as_slice());
@@ -162,16 +162,29 @@ impl Kernel {
                 };
                 self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, concerns });
                 let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
-                self.spawn(async move { kernel.see_to(id, server, about, back, request, answered).await });
+                self.spawn(async move { kernel.see_to(id, server, about, (origin, back), request, answered).await });
             }
             Came::Open => {}
-            Came::Answered(answer) => self.give_back(back, &request.callback_id, answer),
+            Came::Answered(answer) => self.give_back(back, &request.callback_id, answer, None),
+            Came::Ambiguous { ended } => {
+                tracing::warn!(
+                    server = %server.id(), callback_id = %request.callback_id,
+                    "two calls ask under one id: neither question is answered with yes"
+                );
+                self.record_ambiguous(server, about.as_ref(), &request);
+                let names: Vec<Arc<str>> = ended.iter().map(|(name, _)| name.clone()).collect();
+                self.callbacks().forget(&names);
+                // One for each: nobody knows which of them the server takes it for.
+                for asked in ended.iter().map(|(_, open)| &open.request).chain([&request]) {
+                    self.give_back(back, &request.callback_id, without_answer(asked, "callback_id_in_use"), None);
+                }
+            }
             Came::TooMany { bound, is_first } => {
                 tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
                 if is_first {
                     QuestionRecord(&self.gate().audit).too_many(server, about.as_ref(), &request, bound);
                 }
-                self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"));
+                self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"), None);
             }
         }
     }
@@ -197,7 +210,7 @@ impl Kernel {
         id: Arc<str>,
         server: Arc<Server>,
         about: Option<About>,
-        back: Arc<dyn Remote>,
+        (origin, back): (Origin, Arc<dyn Remote>),
         request: CallbackRequest,
         answered: oneshot::Receiver<Answer>,
     ) {
@@ -240,8 +253,9 @@ impl Kernel {
             }
             Ending::Void => None,
         };
-        if let Some(said) = said {
-            self.give_back(&back, &request.callback_id, said);
+        match said {
+            Some(said) => self.give_back(&back, &request.callback_id, said, Some(origin)),
+            None => self.callbacks().table.lock().delivered(&origin, &request.callback_id),
         }
         // Last: a store that is locked does not hold up the server's answer.
         if let Some(store) = self.gate().store() {
@@ -387,8 +401,8 @@ impl Kernel {
         Some(Answer { said, by: By::Operator(kept.answered_by.unwrap_or_default()) })
     }
 
-    /// Gives a server the answer to its question.
-    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw) {
+    /// Gives a server the answer to its question. `origin`: where the question that is closed by it came from.
+    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw, origin: Option<Origin>) {
         // What nobody answered says so beside the answer.
         let unanswered = answer.member("unanswered").is_some();
         let (response, more) =
@@ -398,12 +412,15 @@ impl Kernel {
             .set_optional("response", response)
             .set_optional("_mgp", more)
             .finish();
-        let back = back.clone();
+        let (kernel, back, callback) = (self.clone(), back.clone(), callback.to_owned());
         self.spawn(async move {
             let mut call = Call::new(method::CALLBACK_RESPOND, Some(params)).within(DELIVERY);
             call.max_timeout = DELIVERY;
             if let Err(error) = back.request(call).await {
                 tracing::debug!(%error, "a server did not take the answer to its question");
+            }
+            if let Some(origin) = origin {
+                kernel.callbacks().table.lock().delivered(&origin, &callback);
             }
         });
     }
@@ -490,6 +507,11 @@ fn without_answer(request: &CallbackRequest, status: &str) -> Raw {
         _ => Raw::from_value(&json!(null)).unwrap_or_else(|_| Raw::string("")),
     };
     Edit::empty().set("unanswered", Raw::boolean(true)).set("response", response).set("_mgp", said).finish()
+}
+
+/// What tells the connection of a question from others: it is held for as long as the question is open.
+fn connection_of(back: &Arc<dyn Remote>) -> u64 {
+    Arc::as_ptr(back).cast::<()>().addr() as u64
 }
 
 fn now() -> std::time::Instant {

@@ -31,6 +31,7 @@ use crate::spec::ServerPolicy;
 pub use app::ToolApp;
 use fit::{Forms, Legacy};
 use judge::Plain;
+pub(crate) use judge::is_disabled;
 pub use reading::Reading;
 pub use switchboard_upstream::{Curated, ListKind, Listing, Lists, Timings};
 pub(crate) use template::matches as template_matches;

@@ -11,7 +11,8 @@ fn table() -> (Table, Origin, Instant) {
 }
 
 fn origin(server: &str, principal: &str, scope: u64) -> Origin {
-    Origin { server: server.into(), principal: principal.into(), scope }
+    // A connection of its own for each.
+    Origin { server: server.into(), principal: principal.into(), scope, connection: scope }
 }
 
 fn new(id: &str) -> Came {
@@ -171,4 +172,42 @@ fn yes_and_no_in_the_server_s_own_words() {
     assert_eq!((verdict(&asked, true), verdict(&asked, false)), ("confirm".to_owned(), "cancel".to_owned()));
     asked.options = Some(vec!["abort".to_owned(), "yes".to_owned()]);
     assert_eq!((verdict(&asked, true), verdict(&asked, false)), ("yes".to_owned(), "abort".to_owned()));
+}
+
+/// The server knows an answer by the id alone, so that a yes to one question might be taken for a yes to the other.
+#[test]
+fn two_calls_that_ask_under_one_id_on_one_connection_both_end() {
+    let on_one =
+        |server: &str, principal: &str, scope: u64| Origin { connection: 7, ..origin(server, principal, scope) };
+    for (other, collides) in [
+        (on_one("s", "bob", 2), true),
+        (on_one("s", "ann", 2), true),
+        (on_one("t", "ann", 2), false),
+        (origin("s", "bob", 2), false),
+    ] {
+        let (mut table, _, now) = table();
+        let ours = on_one("s", "ann", 1);
+        let yes = Raw::string("confirm");
+        assert_eq!(table.ask("first", ours.clone(), saying("cb-1", "Read a page?"), now), new("first"));
+        let came = table.ask("second", other.clone(), saying("cb-1", "Drop everything?"), now);
+        if !collides {
+            assert_eq!(came, new("second"));
+            continue;
+        }
+        let Came::Ambiguous { ended } = came else { panic!("{came:?}") };
+        assert_eq!(ended.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["first"]);
+        assert!(!table.has("second"));
+        assert_eq!(table.answer("first", Some("ann"), &yes).err(), Some(NoAnswer::Unknown), "it is over");
+        // The answer to one stands in the way until the server has it.
+        assert_eq!(table.ask("third", ours.clone(), saying("cb-1", "Read a page?"), now), new("third"));
+        table.answer("third", Some("ann"), &yes).expect("open");
+        let came = table.ask("fourth", other.clone(), saying("cb-1", "Drop everything?"), now);
+        assert_eq!(came, Came::Ambiguous { ended: Vec::new() });
+        // The same call may go on asking.
+        assert_eq!(table.ask("again", ours.clone(), saying("cb-1", "And the next?"), now), new("again"));
+        table.answer("again", Some("ann"), &yes).expect("open");
+        table.delivered(&ours, "cb-1");
+        table.delivered(&ours, "cb-1");
+        assert_eq!(table.ask("fifth", other, saying("cb-1", "Drop everything?"), now), new("fifth"));
+    }
 }

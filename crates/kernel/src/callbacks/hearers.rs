@@ -84,6 +84,12 @@ impl Kernel {
                 pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));
             }
         }
+        // The gate's own questions are answered in the same way.
+        for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
+            if self.may_decide(context, &id).await? {
+                pending.push(shown);
+            }
+        }
         let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
         Ok(Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish())
     }

@@ -1,20 +1,21 @@
 //! What the gate knows of everything that servers list, computed once per definition.
 //!
 //! A prompt may do anything, so it is weighed as a tool is. A resource is read: that alone is no danger, and asks nobody,
-//! whatever the trust in its server. What a template has for variables is what a client puts into it, so these count
-//! as the arguments of a tool would.
+//! whatever the trust in its server; only what a client writes into an address may lead to what a person wants to know of.
+//! What a template has for variables is what a client puts into it, so these count as the arguments of a tool would.
 
 use std::sync::Arc;
 
-use switchboard_policy::risk::{self, Effect, fallback};
-use switchboard_protocol::mgp::TrustLevel;
+use switchboard_policy::risk::{self, Assessment, Effect, OperatorWord, fallback};
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
+use switchboard_protocol::mgp::{Risk, TrustLevel};
 use switchboard_validators::acting::Outlook;
 use switchboard_validators::arguments::Dialing;
 use switchboard_wire::Raw;
 
 use super::{Curated, ListKind, Source, template};
 use crate::gate::ToolPolicy;
+use crate::spec::ServerPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
 const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];
@@ -69,21 +70,16 @@ impl Source {
         let said = self.policy.prompts.get(name);
         let word = said.map(|said| said.word).unwrap_or_default();
         let assessment = risk::assess_content(&security, name, class, &word, self.trust, self.mgp);
+        let outlook = Outlook::of(&security, name, &assessment, &word, self.trust);
         ToolPolicy::new(ToolSecurity { arguments: Vec::new(), ..security }, assessment)
+            .with_outlook(outlook)
             .with_definition(ListKind::Prompts, definition.clone())
             .with_text_arguments(said.map(|said| &said.text_arguments))
     }
 
     /// Whether the operator switched a tool or a prompt off.
     pub(super) fn is_disabled(&self, kind: ListKind, name: &str) -> bool {
-        match kind {
-            ListKind::Tools => {
-                let is_left_out = self.policy.only_tools.as_ref().is_some_and(|only| !only.contains(name));
-                is_left_out || self.policy.disabled.contains(name)
-            }
-            ListKind::Prompts => self.policy.prompts.get(name).is_some_and(|said| said.disabled),
-            _ => false,
-        }
+        is_disabled(&self.policy, kind, name)
     }
 
     /// How the operator wants a tool shown and called.
@@ -98,7 +94,18 @@ impl Source {
             let assessment = risk::assess_read(&security, self.trust, self.mgp);
             ToolPolicy::new(security, assessment)
         };
-        Plain { listed: Arc::new(policy().listed()), named: Arc::new(policy()) }
+        let named = policy();
+        // What its server lists is what it says it has; what a client names may lead anywhere.
+        let outlook = self.outlook_on_read(&ToolSecurity::default(), "", &named.assessment);
+        Plain { listed: Arc::new(policy().listed()), named: Arc::new(named.with_outlook(outlook)) }
+    }
+
+    /// How addresses are looked at for values that act: what is read is only looked at, whatever the trust, unless somebody
+    /// says that reading it changes something.
+    fn outlook_on_read(&self, security: &ToolSecurity, name: &str, assessment: &Assessment) -> Option<Outlook> {
+        let risk = if assessment.effect == Effect::Said { assessment.risk } else { Risk::Safe };
+        let found = Assessment { risk, ..assessment.clone() };
+        Outlook::of(security, name, &found, &OperatorWord::default(), self.trust)
     }
 
     /// What holds for a resource that is listed, where it says something of itself.
@@ -133,7 +140,21 @@ impl Source {
         let name = text("name").unwrap_or_default();
         let class = fallback::classify_described(&name, text("description").as_deref(), &security.properties);
         let assessment = risk::assess_template(&security, &name, class, self.trust, self.mgp);
+        let outlook = self.outlook_on_read(&security, &name, &assessment);
         ToolPolicy::new(ToolSecurity { arguments: Vec::new(), ..security }, assessment)
+            .with_outlook(outlook)
             .with_definition(ListKind::Templates, definition.clone())
+    }
+}
+
+/// Whether the operator switched a tool or a prompt off, by its server's own name for it.
+pub(crate) fn is_disabled(said: &ServerPolicy, kind: ListKind, name: &str) -> bool {
+    match kind {
+        ListKind::Tools => {
+            let is_left_out = said.only_tools.as_ref().is_some_and(|only| !only.contains(name));
+            is_left_out || said.disabled.contains(name)
+        }
+        ListKind::Prompts => said.prompts.get(name).is_some_and(|said| said.disabled),
+        _ => false,
     }
 }

@@ -7,12 +7,15 @@
 
 mod callback;
 mod elicitation;
+mod ending;
 mod notice;
 mod pending;
 mod question;
 mod recheck;
 mod token;
 mod watcher;
+
+use std::error::Error as _;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -34,6 +37,7 @@ use super::refused::refused;
 use super::{Attempt, Judged, Sent, Subject, ToolPolicy};
 use crate::kernel::Kernel;
 use elicitation::{ask_by_elicitation, read_elicitation};
+use ending::Ending;
 pub(crate) use pending::PendingConfirmations;
 use question::{Question, message};
 pub(crate) use watcher::ApprovalWatcher;
@@ -103,6 +107,8 @@ enum AskOutcome {
 enum Waited {
     /// Somebody decided.
     Decided(Box<Approval>),
+    /// The client's user, who goes by this name, said no.
+    Denied(String),
     /// Nobody did; the client's user was asked in this way and said nothing.
     TimedOut(Option<AskingMeans>),
     /// Nobody did, and the caller may not make the call any more: its answer.
@@ -117,19 +123,32 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let (Some(id), Some(store)) = (self.id.take(), self.kernel.gate().store().cloned()) else { return };
-        let now = self.kernel.gate().granted.time();
-        self.kernel.spawn(async move {
-            if let Err(error) = store.approvals().withdraw(&id, "caller", now).await {
-                tracing::warn!(%error, "a question that nobody waits for stays open until its time is over");
-            }
-        });
+        if let Some(id) = self.id.take() {
+            drop(Ending::Withdrawn { by: "caller" }.begin(self.kernel, &id));
+        }
     }
 }
 
 impl Kernel {
-    /// Makes sure that a person agreed to a call.
+    /// Makes sure that a person agreed to a call. Where that cannot be known because the store is away, the refusal is on
+    /// record.
     pub(super) async fn confirm(
+        &self,
+        attempt: &Attempt<'_>,
+        reason: ConfirmReason,
+        doubt: Option<&Violation>,
+    ) -> Result<Confirmed, Fault> {
+        let outcome = self.ask_about(attempt, reason, doubt).await;
+        if let Err(fault) = &outcome
+            && fault.source().is_some_and(|cause| cause.is::<StoreError>())
+        {
+            let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+            self.gate().audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
+        }
+        outcome
+    }
+
+    async fn ask_about(
         &self,
         attempt: &Attempt<'_>,
         reason: ConfirmReason,
@@ -159,11 +178,10 @@ impl Kernel {
             return Ok(confirmed);
         }
         if let Claimed::Granted(approval) = question.claim(self, Ticket::Reusable).await? {
-            self.tell_of(&question, event::APPROVED, approval.decided_by.as_deref(), &approval.held.id).await;
-            return Ok(Confirmed::Go(approval.held.id, None));
+            return self.go_by(&question, *approval, None).await;
         }
         question.hold(self, reason).await?;
-        self.tell_of(&question, event::HELD, None, &question.id).await;
+        self.gate().audit.note(question.event(event::HELD, None, &question.id)).await;
         let context = attempt.context;
         let capabilities = &context.caller.capabilities;
         // The proposal has its answer only for tools.
@@ -177,7 +195,11 @@ impl Kernel {
         let _waits = self.waiting_calls().token();
         let mut waiting = Waiting { kernel: self, id: Some(question.id.clone()) };
         let waited = self.wait_for_answer(&question).await;
-        waiting.id = None;
+        // One that ends without anybody's answer, since the store is away for instance, is not approved afterwards.
+        if waited.is_ok() {
+            waiting.id = None;
+        }
+        drop(waiting);
         self.conclude(&question, waited).await
     }
 
@@ -222,12 +244,23 @@ impl Kernel {
         params: Raw,
     ) -> Result<Confirmed, Fault> {
         let attempt = question.attempt;
-        let held = match token.split_once('.') {
-            Some((id, _)) => question.approvals.get(id).await.map_err(unanswerable)?,
-            None => None,
-        };
         let digest = Digest::of(token.as_bytes());
         let principal = &*attempt.context.session.principal;
+        let by = format!("user of {principal}");
+        let held = match token.split_once('.') {
+            Some((id, _)) => match question.approvals.get(id).await {
+                Ok(held) => held,
+                // Nobody needs the store to believe a no.
+                Err(_) if answer == Answered::No => {
+                    let principal = principal.to_owned();
+                    let ending = Ending::DeniedByToken { by: by.clone(), token: digest, principal };
+                    ending.end(self, id).await;
+                    return Ok(self.denied(attempt, None, None).await);
+                }
+                Err(error) => return Err(unanswerable(error)),
+            },
+            None => None,
+        };
         let Some(held) = held.filter(|held| held.held.token == Some(digest) && held.held.principal == principal) else {
             return Ok(self.invalid(attempt, "the token is unknown").await);
         };
@@ -235,13 +268,23 @@ impl Kernel {
             // The answer was about another call: neither does this one pass by it, nor is that one agreed to.
             return Ok(self.invalid(attempt, why).await);
         }
-        self.decide(question.approvals, &held.held.id, answer, &format!("user of {principal}")).await?;
-        match question.claim(self, Ticket::Token(digest)).await? {
-            Claimed::Granted(approval) => {
-                self.tell_of(question, event::APPROVED, approval.decided_by.as_deref(), &approval.held.id).await;
-                Ok(Confirmed::Go(approval.held.id, Some(params)))
+        let deciding = self.decide(question.approvals, &held.held.id, answer, &by);
+        let decided = if answer == Answered::No {
+            // A store that is locked does not hold up a no.
+            tokio::time::timeout(ending::SOON, deciding).await.unwrap_or(Err(StoreError::Timeout))
+        } else {
+            deciding.await
+        };
+        if let Err(error) = decided {
+            if answer != Answered::No {
+                return Err(unanswerable(error));
             }
-            Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, None).await),
+            Ending::Denied { by: by.clone() }.end(self, &held.held.id).await;
+            return Ok(self.denied(attempt, None, Some((&held.held.id, &by))).await);
+        }
+        match question.claim(self, Ticket::Token(digest)).await? {
+            Claimed::Granted(approval) => self.go_by(question, *approval, Some(params)).await,
+            Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, None, Some((&held.held.id, &by))).await),
             Claimed::Refused(Refusal::Expired) => Err(self.too_late(attempt, &held.held.id).await),
             Claimed::Refused(why) => {
                 Ok(self.invalid(attempt, &format!("the token is no good: {}", word_of(why))).await)
@@ -265,7 +308,7 @@ impl Kernel {
         loop {
             tokio::select! {
                 refusal = &mut refused => {
-                    let _ = question.approvals.withdraw(&question.id, "revoked", self.gate().granted.time()).await;
+                    Ending::Withdrawn { by: "revoked" }.end(self, &question.id).await;
                     return refusal.map(Waited::Refused);
                 }
                 answer = &mut asking, if !asked => {
@@ -273,7 +316,14 @@ impl Kernel {
                     match answer {
                         AskOutcome::Answered(answer) => {
                             let by = format!("user of {}", context.session.principal);
-                            self.decide(question.approvals, &question.id, answer, &by).await?;
+                            if answer == Answered::No {
+                                Ending::Denied { by: by.clone() }.end(self, &question.id).await;
+                                return Ok(Waited::Denied(by));
+                            }
+                            tokio::select! {
+                                decided = question.decide_patiently(self, answer, &by, deadline) => decided?,
+                                () = context.cancel.cancelled() => {}
+                            }
                         }
                         AskOutcome::Silent => {}
                         AskOutcome::Nobody => way = None,
@@ -287,7 +337,7 @@ impl Kernel {
                 () = tokio::time::sleep_until(deadline) => late = true,
                 () = self.closing().cancelled() => late = true,
                 () = context.cancel.cancelled() => {
-                    let _ = question.approvals.withdraw(&question.id, "caller", self.gate().granted.time()).await;
+                    Ending::Withdrawn { by: "caller" }.end(self, &question.id).await;
                     return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
                 }
             }
@@ -316,6 +366,7 @@ impl Kernel {
         let attempt = question.attempt;
         let approval = match waited? {
             Waited::Decided(approval) => approval,
+            Waited::Denied(by) => return Ok(self.denied(attempt, None, Some((&question.id, &by))).await),
             Waited::Refused(refusal) => return Ok(Confirmed::Answer(refusal)),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
@@ -332,11 +383,11 @@ impl Kernel {
             }
         };
         match question.claim(self, Ticket::Id(question.id.clone())).await? {
-            Claimed::Granted(approval) => {
-                self.tell_of(question, event::APPROVED, approval.decided_by.as_deref(), &question.id).await;
-                Ok(Confirmed::Go(approval.held.id, None))
+            Claimed::Granted(approval) => self.go_by(question, *approval, None).await,
+            Claimed::Refused(Refusal::Denied) => {
+                let by = approval.decided_by.as_deref().map(|by| (&*question.id, by));
+                Ok(self.denied(attempt, approval.decision_reason.as_deref(), by).await)
             }
-            Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, approval.decision_reason.as_deref()).await),
             Claimed::Refused(why) => {
                 // Where it was taken back together with the right to the call, the client hears of the right.
                 if why == Refusal::Withdrawn
@@ -355,7 +406,7 @@ impl Kernel {
         id: &str,
         answer: Answered,
         by: &str,
-    ) -> Result<Vec<Approval>, Fault> {
+    ) -> Result<Vec<Approval>, StoreError> {
         let now = self.gate().granted.time();
         let (verdict, life) = match answer {
             Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), LIFE),
@@ -363,7 +414,7 @@ impl Kernel {
             Answered::No => (Verdict::Deny, LIFE),
         };
         let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at: later(now, life) };
-        approvals.decide(&[id.to_owned()], &decision).await.map_err(unanswerable)
+        approvals.decide(&[id.to_owned()], &decision).await
     }
 
     /// Without a store only the client's user can be asked, and only for this one call.
@@ -381,7 +432,7 @@ impl Kernel {
         };
         match asked {
             AskOutcome::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
-            AskOutcome::Answered(Answered::No) => Ok(self.denied(attempt, None).await),
+            AskOutcome::Answered(Answered::No) => Ok(self.denied(attempt, None, None).await),
             AskOutcome::Silent => Err(self.unanswered(attempt, AskingMeans::Elicitation, None).await),
             AskOutcome::Nobody => {
                 let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
@@ -428,15 +479,20 @@ impl Kernel {
         fault
     }
 
-    async fn denied(&self, attempt: &Attempt<'_>, reason: Option<&str>) -> Confirmed {
+    /// The answer to a call that somebody said no to: `by` names the approval, and who it was.
+    async fn denied(&self, attempt: &Attempt<'_>, reason: Option<&str>, by: Option<(&str, &str)>) -> Confirmed {
         let text = match reason {
             Some(reason) => format!("a person said no to `{}`: {reason}", attempt.exposed),
             None => format!("a person said no to `{}`", attempt.exposed),
         };
         let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        let event = audit::with(event, "reason", text.clone());
+        let mut event = audit::with(event, "reason", text.clone());
+        if let Some((approval, who)) = by {
+            event = audit::with(audit::with(event, "approval", approval), "decided_by", who);
+        }
         let fault = Fault::new(FaultKind::ConfirmationDenied, text);
-        self.gate().audit.note(refused(event, &fault)).await;
+        // What a person said is on record before anybody hears of it, as answers to the questions of servers are.
+        self.gate().audit.settle(refused(event, &fault), None).await;
         Confirmed::Answer(attempt.refusal(&fault))
     }
 
@@ -449,13 +505,17 @@ impl Kernel {
         Confirmed::Answer(attempt.refusal(&fault))
     }
 
-    async fn tell_of(&self, question: &Question<'_>, event_type: &str, by: Option<&str>, id: &str) {
-        let outcome = if event_type == event::APPROVED { result::SUCCESS } else { result::BLOCKED };
-        let mut event = audit::with(question.attempt.event(event_type, outcome), "approval", id);
-        if let Some(by) = by {
-            event = audit::with(event, "decided_by", by);
-        }
-        self.gate().audit.note(audit::with(event, "arguments", question.agreed.to_string())).await;
+    /// Goes on by an approval. That it was given is on record before the intent of the call is, and as durable.
+    async fn go_by(
+        &self,
+        question: &Question<'_>,
+        approval: Approval,
+        params: Option<Raw>,
+    ) -> Result<Confirmed, Fault> {
+        let id = approval.held.id;
+        let event = question.event(event::APPROVED, approval.decided_by.as_deref(), &id);
+        self.gate().audit.record_in_order(event).await?;
+        Ok(Confirmed::Go(id, params))
     }
 
     /// Remembers a confirmed call whose server wants more input, by the state with which it will come back.

@@ -91,9 +91,11 @@ impl ToolPolicy {
         self.assessment.confirm.is_some() || !self.checks.is_empty() || self.outlook.is_some()
     }
 
-    /// Whether nothing about it is guarded: nobody is asked, nothing is checked, no right of its own is needed.
+    /// Whether nothing about it is guarded: nobody is asked, nothing is checked, no right of its own is needed. That its
+    /// values are looked at guards nothing: they are looked at everywhere.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.may_ask() && self.assessment.permissions.is_empty() && self.assessment.scopes.is_empty()
+        let Assessment { confirm, permissions, scopes, .. } = &self.assessment;
+        confirm.is_none() && self.checks.is_empty() && permissions.is_empty() && scopes.is_empty()
     }
 
     /// The same with who dials the addresses in its arguments.
@@ -147,7 +149,8 @@ impl ToolPolicy {
         let policy = Self::new(strictest.security.clone(), assessment);
         let hashes: Vec<String> = policies.iter().filter_map(|policy| Some(policy.definition()?.to_string())).collect();
         let hash = (!hashes.is_empty()).then(|| Digest::of(hashes.join("\n").as_bytes()));
-        Some(Arc::new(Self { definition_hash: OnceLock::from(hash), ..policy }))
+        let outlook = policies.iter().find_map(|policy| policy.outlook.clone());
+        Some(Arc::new(Self { outlook, definition_hash: OnceLock::from(hash), ..policy }))
     }
 
     /// The checks of its arguments within the scopes of grants.

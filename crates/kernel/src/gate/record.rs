@@ -12,6 +12,7 @@ use switchboard_flow::latency::Durations;
 use switchboard_peer::Reply;
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mcp::strict;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
 use switchboard_wire::{Object, Raw};
@@ -177,7 +178,7 @@ impl Kernel {
             Ok(Reply { outcome: Ok(_), .. }) => {
                 if let Some(result) = &said {
                     super::results::note_marks(&mut event, result);
-                    if result.get("isError").is_some_and(|flag| flag.as_bytes() == b"true") {
+                    if result.get("isError").is_some_and(|flag| strict::says_failure(&flag)) {
                         event.result = failed();
                     }
                 }

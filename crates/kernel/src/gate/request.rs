@@ -11,6 +11,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::Digest;
 use switchboard_validators::arguments::{self, Violation};
+use switchboard_validators::percent;
 use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 
 use super::passage::Subject;
@@ -344,18 +345,41 @@ impl Attempt<'_> {
         assessment.asks_about(security, &self.arguments(), arguments::only_reads)
     }
 
-    /// What of it acts though nothing about its tool says so: a person is asked.
+    /// What of it acts though nothing about its tool, prompt or template says so: a person is asked.
     pub(super) fn acting(&self) -> Option<Violation> {
-        let outlook = self.policy.outlook().filter(|_| self.subject == Subject::Tool)?;
-        let of_arguments = outlook.question(self.policy.text_arguments(), &self.arguments());
+        let outlook = self.policy.outlook()?;
+        let is_address = match self.subject {
+            Subject::Tool | Subject::Prompt => false,
+            Subject::Resource | Subject::Subscription => true,
+            // What somebody has begun to write acts on nothing, and of the rest nobody knows what is what.
+            Subject::Completion | Subject::Task | Subject::Unknown => return None,
+        };
+        let arguments = self.arguments();
+        let of_arguments = outlook.question(self.policy.text_arguments(), &arguments);
         // A server may act upon what stands beside the arguments as well.
-        of_arguments.or_else(|| outlook.question(&[], &self.unknown_beside()?))
+        let beside = || outlook.question(&[], &self.unknown_beside()?);
+        // Many servers take what stands behind the scheme for a path.
+        let as_path = || outlook.question(&[], &path_of(&arguments)?);
+        of_arguments.or_else(beside).or_else(|| if is_address { as_path() } else { None })
     }
 
     /// All that the server would act upon: what a person agrees to, and what is put on record.
     pub(super) fn sent_to_server(&self) -> Sent {
         Sent { arguments: self.arguments(), beside: self.unknown_beside() }
     }
+}
+
+/// What stands behind the scheme of an address, its escapes read, as the path that it may be.
+fn path_of(sent: &Raw) -> Option<Raw> {
+    let address = sent.member("resource").or_else(|| sent.member("uri"))?.as_text()?;
+    let (scheme, rest) = address.split_once(':')?;
+    // What lies at another machine's address is that machine's.
+    if URL_BEGINNINGS.iter().any(|begin| begin.starts_with(&format!("{}:", scheme.trim().to_ascii_lowercase()))) {
+        return None;
+    }
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let read = percent::stages(rest).pop()?.into_owned();
+    Some(Edit::empty().set("path", Raw::string(&read)).finish())
 }
 
 /// What stands beside the arguments and is known to no dialect.

@@ -11,7 +11,7 @@ use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
 use switchboard_peer::{CallError, Context, Reply};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
-use switchboard_protocol::mcp::method;
+use switchboard_protocol::mcp::{method, strict};
 use switchboard_protocol::mgp::{Metadata, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
@@ -163,7 +163,7 @@ pub(super) fn marked(reply: Reply, tool: &str) -> Reply {
 
 /// Whether a call came to something.
 pub(super) fn has_worked(reply: &Reply) -> bool {
-    let failed = |result: &Raw| result.member("isError").is_some_and(|flag| flag.as_bytes() == b"true");
+    let failed = |result: &Raw| result.member("isError").is_some_and(|flag| strict::says_failure(&flag));
     reply.outcome.as_ref().is_ok_and(|result| !failed(result))
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
-use switchboard_protocol::mcp::method;
+use switchboard_protocol::mcp::{method, strict};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, ErrorObject, Kind, Raw};
 
@@ -123,7 +123,7 @@ pub(super) fn with_error(context: &Context, reply: Reply) -> Reply {
         return reply;
     }
     let Ok(edit) = Edit::of(result) else { return reply };
-    let failed = edit.object().get("isError").is_some_and(|flag| flag.as_bytes() == b"true");
+    let failed = edit.object().get("isError").is_some_and(|flag| strict::says_failure(&flag));
     // A question of the gate, or of the server, is no failure.
     if !failed || edit.object().has("error") || edit.object().has("status") {
         return reply;

@@ -5,6 +5,7 @@
 //! connection, or after a restart of the kernel. Arguments are not written down: who goes on after a restart makes the
 //! same call again, with the token.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
+use tokio::sync::oneshot;
 
 use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, StreamRequest};
@@ -29,6 +31,8 @@ use crate::server::Server;
 const ALONE: Duration = Duration::from_secs(300);
 /// How long an operation can be taken up again, over restarts.
 const OPERATION_TTL: SignedDuration = SignedDuration::from_hours(1);
+/// How long a result waits until it is written down.
+const SOON: Duration = Duration::from_millis(250);
 /// The largest result that is written down.
 const LARGEST_KEPT: usize = 1 << 20;
 
@@ -91,19 +95,63 @@ impl Kernel {
             let outcome = self.carry_out(underway, Some(&live)).await;
             return concluded(&live, outcome);
         }
-        self.write_begun(&live, &underway).await?;
+        let mut to_write = self.begun(&live, &underway);
+        // What may change something is not begun unless it can be gone on with. Whoever only reads makes the call again.
+        let policy = underway.route.policy.as_ref();
+        let only_reads = policy.is_some_and(|policy| policy.assessment.effect == Effect::None);
+        if let Some(operation) = to_write.take_if(|_| !only_reads)
+            && let Err(fault) = self.write_begun(&operation).await
+        {
+            let refused = Err(fault);
+            self.settle(underway.permit, &refused).await;
+            return refused;
+        }
         book.live = None;
         underway.context =
             Context { remote: Arc::new(ToReader(live.clone())), cancel: live.cancel.clone(), ..underway.context };
         let (kernel, ours) = (self.clone(), live.clone());
         self.spawn(async move {
-            let outcome = concluded(&ours, kernel.carry_out(underway, Some(&ours)).await);
+            let begun = async {
+                match &to_write {
+                    Some(operation) => kernel.write_begun(operation).await.inspect_err(|fault| {
+                        tracing::warn!(%fault, "an operation that only reads cannot be gone on with after a restart");
+                    }),
+                    None => Ok(()),
+                }
+            };
+            let (ended, outcome) = oneshot::channel();
+            let remembering = async {
+                // What could not be begun has no end.
+                if let (Ok(()), Ok(outcome)) = tokio::join!(begun, outcome) {
+                    kernel.write_ended(&ours, &outcome).await;
+                }
+            };
+            let calling = async {
+                let outcome = concluded(&ours, kernel.carry_out(underway, Some(&ours)).await);
+                let _ = ended.send(outcome.clone());
+                outcome
+            };
+            let mut remembering = pin!(remembering);
+            let mut calling = pin!(calling);
+            let mut is_remembered = false;
+            let outcome = loop {
+                tokio::select! {
+                    outcome = &mut calling => break outcome,
+                    () = &mut remembering, if !is_remembered => is_remembered = true,
+                }
+            };
             let bytes = match &outcome {
                 Ok(Reply { outcome: Ok(result), .. }) => result.as_bytes().len(),
                 _ => 0,
             };
-            kernel.write_ended(&ours, &outcome).await;
+            // A store that is locked or away does not hold up what it only remembers.
+            if !is_remembered {
+                is_remembered = tokio::time::timeout(SOON, &mut remembering).await.is_ok();
+            }
             ours.end_with(outcome);
+            if !is_remembered {
+                remembering.await;
+            }
             kernel.streams().end(&ours, bytes);
         });
         self.follow(&live, &context).await
@@ -246,22 +294,26 @@ impl Kernel {
         Ok(kept.and_then(|kept| Checkpoint::open(token, &kept.key).ok().map(|checkpoint| (kept, checkpoint))))
     }
 
-    async fn write_begun(&self, live: &Live, underway: &StreamedCall) -> Result<(), Fault> {
-        let Some((store, arguments)) = self.gate().store().zip(live.arguments) else { return Ok(()) };
+    /// What is written of an operation when it begins.
+    fn begun(&self, live: &Live, underway: &StreamedCall) -> Option<Operation> {
         let now = self.gate().granted.time();
-        let operation = Operation {
+        Some(Operation {
             id: live.operation.as_ref().to_owned(),
             principal: live.principal.as_ref().to_owned(),
             server: underway.server.id().as_ref().to_owned(),
             tool: underway.route.original.as_ref().to_owned(),
-            arguments,
+            arguments: live.arguments?,
             key: live.key.clone(),
             state: OperationState::Running,
             result: None,
             created_at: now,
             expires_at: later(now),
-        };
-        store.operations().begin(&operation).await.map_err(unkept)
+        })
+    }
+
+    async fn write_begun(&self, operation: &Operation) -> Result<(), Fault> {
+        let Some(store) = self.gate().store() else { return Ok(()) };
+        store.operations().begin(operation).await.map_err(unkept)
     }
 
     async fn write_ended(&self, live: &Live, outcome: &Result<Reply, Fault>) {

@@ -13,6 +13,7 @@ mod dialing;
 mod discovery;
 mod expiry;
 mod first_list;
+mod late_answers;
 mod life;
 mod lists;
 mod narrowed;

@@ -141,6 +141,30 @@ async fn a_request_whose_token_is_taken_back_is_answered_with_an_error() {
     }
 }
 
+/// The answers of a batch come together and in no stream: the one to whom they are owed gets each under its id, as the handler
+/// gave it.
+#[tokio::test]
+async fn a_batch_whose_token_is_taken_back_is_answered_as_a_whole() {
+    use switchboard_peer::{Identity, Method, Principal};
+
+    let identity = Identity::new("ann", Method::Token);
+    let ended = identity.ended.clone();
+    let ann = Principal::from(identity);
+    let mut served = Served::with(quick(), |access| access.authenticated(move |_| Some(ann.clone()))).await;
+    let session = served.session("2025-03-26").await;
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"echo"},{"jsonrpc":"2.0","id":2,"method":"quiet-gate"}]"#;
+    let (ask, address) = (Ask::post(batch).in_session(&session), served.address);
+    let answer = tokio::spawn(async move { ask.send(address).await });
+    served.until(Seen::Started("quiet-gate".to_owned())).await;
+    ended.cancel();
+    served.script.gate.notify_one();
+    let answer = answer.await.unwrap();
+    assert_eq!(answer.status, 200);
+    let mut ids: Vec<_> = answer.json().as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
+    ids.sort();
+    assert_eq!(ids, ["1", "2"]);
+}
+
 #[tokio::test]
 async fn idle_sessions_end_but_used_ones_do_not() {
     let mut served = Served::start().await;

@@ -68,3 +68,34 @@ async fn statuses() {
         assert_eq!(ask.send(served.address).await.status, status, "{name}");
     }
 }
+
+/// All answers of this revision go into one stream: before it ends, each request that runs has one.
+#[tokio::test]
+async fn requests_whose_token_is_taken_back_are_answered_with_errors() {
+    use switchboard_peer::{Identity, Method, Principal};
+
+    let identity = Identity::new("ann", Method::Token);
+    let ended = identity.ended.clone();
+    let ann = Principal::from(identity);
+    let mut served =
+        Served::with(crate::script::quick(), |access| access.authenticated(move |_| Some(ann.clone()))).await;
+    let (mut stream, path) = open(&served).await;
+    let initialize =
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}"#;
+    post(&path, initialize).send(served.address).await;
+    stream.message().await;
+    for id in ["1", "\"two\""] {
+        let gate = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"quiet-gate"}}"#);
+        post(&path, &gate).send(served.address).await;
+        served.until(Seen::Started("quiet-gate".to_owned())).await;
+    }
+    ended.cancel();
+    let mut refused = Vec::new();
+    while let Some(event) = stream.event().await {
+        let message: serde_json::Value = serde_json::from_slice(&event.data).unwrap();
+        assert_eq!(message["error"]["data"]["kind"], "auth_expired", "{message}");
+        refused.push(message["id"].to_string());
+    }
+    refused.sort();
+    assert_eq!(refused, ["\"two\"", "1"]);
+}

@@ -24,7 +24,7 @@ use crate::Era;
 use shape::{Need, Row, Shape, Verdict};
 
 pub use question::question;
-pub use result::{Misshapen, addressed, result};
+pub use result::{Misshapen, addressed, result, says_failure};
 
 /// What an element of a list is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -29,11 +29,12 @@ impl Kernel {
             server: attempt.server.id().clone(),
             tool: attempt.called().map(|(tool, exposed)| (tool.into(), exposed.into())),
         };
-        let Some(mut answer) = self.gate().desk.expect(&question.id, asked) else {
+        let Some(mut answer) = self.gate().desk.expect(&question.id, asked, params(question, wait, None)) else {
             return AskOutcome::Nobody;
         };
         for attempt in 1..=REPEATS + 1 {
-            if context.remote.notify(request(question, wait, attempt)).is_err() {
+            let params = params(question, wait, Some(attempt));
+            if context.remote.notify(Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))).is_err() {
                 return AskOutcome::Nobody;
             }
             let last = attempt > REPEATS;
@@ -49,7 +50,8 @@ impl Kernel {
     }
 }
 
-fn request(question: &Question<'_>, wait: Duration, attempt: u64) -> Notification {
+/// What a client is asked, and which try it is.
+fn params(question: &Question<'_>, wait: Duration, attempt: Option<u64>) -> Raw {
     // Where each request stands alone, there is no session that a yes could hold for.
     let words: &[&str] = if question.attempt.context.session.lasting {
         &["confirm", "confirm_session", "cancel"]
@@ -57,16 +59,15 @@ fn request(question: &Question<'_>, wait: Duration, attempt: u64) -> Notificatio
         &["confirm", "cancel"]
     };
     let options: Vec<Raw> = words.iter().map(|word| Raw::string(word)).collect();
-    let params = Edit::empty()
+    Edit::empty()
         .set("callback_id", Raw::string(&question.id))
         .set_optional("request_id", question.attempt.request.map(Id::to_raw))
         .set("type", Raw::string("confirmation"))
         .set("message", Raw::string(&question.message))
         .set("options", Raw::array(&options))
         .set("timeout_ms", Raw::number(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)))
-        .set("_mgp", Edit::empty().set("attempt", Raw::number(attempt)).finish())
-        .finish();
-    Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))
+        .set_optional("_mgp", attempt.map(|attempt| Edit::empty().set("attempt", Raw::number(attempt)).finish()))
+        .finish()
 }
 
 fn read(answer: &str) -> Answered {

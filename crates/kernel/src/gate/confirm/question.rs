@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use switchboard_policy::redact;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_store::{Approvals, Claim, Claimed, Digest, HeldCall, Refusal, Ticket};
+use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall, Refusal, Ticket};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
@@ -111,11 +111,22 @@ impl Question<'_> {
         self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
     }
 
+    /// An event about it.
+    pub(super) fn event(&self, event_type: &str, by: Option<&str>, id: &str) -> AuditEvent {
+        let outcome = if event_type == event::APPROVED { result::SUCCESS } else { result::BLOCKED };
+        let mut event = audit::with(self.attempt.event(event_type, outcome), "approval", id);
+        if let Some(by) = by {
+            event = audit::with(event, "decided_by", by);
+        }
+        audit::with(event, "arguments", self.agreed.to_string())
+    }
+
     pub(super) fn token(&self) -> String {
         format!("{}.{}", self.id, self.secret)
     }
 
-    /// Uses an answer. One that was given under a grant that has ended since is none any more.
+    /// Uses an answer. One that was given under a grant that has ended since is none any more, nor is one to a call that
+    /// has ended.
     pub(super) async fn claim(&self, kernel: &Kernel, ticket: Ticket) -> Result<Claimed, Fault> {
         let session = &self.attempt.context.session;
         let now = kernel.gate().granted.time();
@@ -134,7 +145,8 @@ impl Question<'_> {
                 Claimed::Granted(approval) => approval,
                 refused @ Claimed::Refused(_) => return Ok(refused),
             };
-            if !kernel.has_outlived_its_grant(&approval, now).await? {
+            let is_over = kernel.gate().desk.is_closed(&approval.held.id);
+            if !is_over && !kernel.has_outlived_its_grant(&approval, now).await? {
                 return Ok(Claimed::Granted(approval));
             }
             self.approvals.withdraw(&approval.held.id, EXPIRED, now).await.map_err(unanswerable)?;

@@ -8,14 +8,17 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_wire::{Id, Raw, Request};
 
-use crate::directory::Route;
+use crate::directory::{Curated, ListKind, is_disabled};
 use crate::gate::audit::{self, event, result};
 use crate::gate::refused::refused;
 use crate::gate::scopes::{Presented, Wanted};
 use crate::gate::{Attempt, Judged, Subject, ToolPolicy, canonical};
 use crate::kernel::Kernel;
 use crate::server::Server;
+use crate::spec::ServerPolicy;
 
+/// Why a call is not made whose arguments are not those that were shown.
+const OTHERWISE: &str = "the operator has fixed other arguments for it since a person was asked about it";
 /// Why something that a person is asked about cannot be called any more.
 const GONE: &str = "it has gone since a person was asked about it";
 
@@ -82,9 +85,9 @@ impl Kernel {
             // What has no definition cannot have another one.
             _ => return Ok(None),
         };
-        if found.as_ref().is_some_and(|route| is_filled_otherwise(route, attempt)) {
-            let why = "the operator has fixed other arguments for it since a person was asked about it";
-            return Err(not_called(attempt, FaultKind::DefinitionHeld, why));
+        let curated = found.as_ref().and_then(|route| route.curated.as_deref());
+        if attempt.subject == Subject::Tool && curated.is_some_and(|curated| is_filled_otherwise(curated, attempt)) {
+            return Err(not_called(attempt, FaultKind::DefinitionHeld, OTHERWISE));
         }
         let current = found.as_ref().and_then(|route| {
             let server = view.servers.get(route.server)?;
@@ -114,10 +117,8 @@ impl Kernel {
             let fault = not_called(attempt, FaultKind::UnknownTool, GONE);
             return Ok(Judged::Refused(self.changed(attempt, fault).await));
         };
-        if attempt.subject == Subject::Tool && server.policy_now().disabled.contains(attempt.tool) {
-            // Whatever the server says once it is there.
-            let fault =
-                not_called(attempt, FaultKind::ToolDisabled, "it was switched off since a person was asked about it");
+        // Whatever the server says once it is there.
+        if let Err(fault) = still_set(&server.policy_now(), attempt) {
             return Ok(Judged::Refused(self.changed(attempt, fault).await));
         }
         if server.hub_now().is_none() {
@@ -172,9 +173,26 @@ impl Kernel {
     }
 }
 
+/// Whether the settings of a server leave what a person is asked about as it was shown.
+fn still_set(settings: &ServerPolicy, attempt: &Attempt<'_>) -> Result<(), Fault> {
+    let (kind, name) = match attempt.subject {
+        Subject::Tool => (ListKind::Tools, attempt.tool),
+        Subject::Prompt => (ListKind::Prompts, attempt.tool.split_once(':').map_or(attempt.tool, |(_, name)| name)),
+        _ => return Ok(()),
+    };
+    if is_disabled(settings, kind, name) {
+        let why = "it was switched off since a person was asked about it";
+        return Err(not_called(attempt, FaultKind::ToolDisabled, why));
+    }
+    let curated = settings.curated.get(name).filter(|_| kind == ListKind::Tools);
+    if curated.is_some_and(|curated| is_filled_otherwise(curated, attempt)) {
+        return Err(not_called(attempt, FaultKind::DefinitionHeld, OTHERWISE));
+    }
+    Ok(())
+}
+
 /// Whether the settings of a tool would give a call other arguments than those that a person was shown.
-fn is_filled_otherwise(route: &Route, attempt: &Attempt<'_>) -> bool {
-    let (Some(curated), Subject::Tool) = (&route.curated, attempt.subject) else { return false };
+fn is_filled_otherwise(curated: &Curated, attempt: &Attempt<'_>) -> bool {
     let shown = Request::new(Id::number(0), method::TOOLS_CALL, Some(attempt.raw.clone()));
     curated.filled(shown).map_or(true, |filled| filled.params.is_none_or(|filled| !is_same(&filled, attempt.raw)))
 }

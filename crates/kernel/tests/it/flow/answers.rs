@@ -75,25 +75,43 @@ async fn a_yes_answers_no_later_question_of_anybody() {
     }
 }
 
+/// On connections of their own both are asked and answered apart. On one connection the server itself cannot tell two
+/// answers of one name apart: nobody's yes reaches it.
 #[tokio::test]
-async fn two_questions_of_one_name_at_once_are_both_asked_and_answered_apart() {
+async fn of_two_questions_of_one_name_at_once_none_is_answered_by_the_other() {
     for sharing in BOTH {
-        let server = Streamer::new(Era::Legacy, true);
-        let kernel = kernel_sharing(&server, None, sharing, |_| {}).await;
+        let directory = tempfile::tempdir().expect("a directory");
+        let (server, store) = (Streamer::new(Era::Legacy, true), store(&directory).await);
+        let kernel = kernel_sharing(&server, Some(store.clone()), sharing, |_| {}).await;
         let (ann, bob) = (client_as(&kernel, "ann", Era::Legacy).await, client_as(&kernel, "bob", Era::Legacy).await);
         let of_ann = ann.begin(20, &asks(&confirm("ann: delete temp?")));
         let asked_ann = question(&ann, 1).await;
         let of_bob = bob.begin(20, &asks(&confirm("bob: drop all?")));
+        if sharing == Sharing::Shared {
+            for (of, who) in [(of_ann, "ann"), (of_bob, "bob")] {
+                let answered = of.answer.await.expect("no panic").expect("a result")["answered"].clone();
+                assert_eq!(answered["response"], "cancel", "{who}");
+                assert_eq!(answered["_mgp"]["status"], "callback_id_in_use", "{who}");
+            }
+            assert!(bob.told(REQUEST).is_empty(), "he is not asked");
+            assert_eq!(respond(&ann, &asked_ann, "confirm").await.expect_err("it is over").code, 4004);
+            let said: Vec<Value> = server.answers.borrow().iter().map(|(_, said)| said["response"].clone()).collect();
+            assert_eq!(said, ["cancel", "cancel"]);
+            let refused = recorded(&store, "dev.switchboard.callback_refused", 1).await;
+            assert_eq!((refused.len(), &refused[0].details["bound"]), (1, &json!("callback_id")), "{refused:?}");
+            // Once nothing is open under it, the id is good again.
+            let running = bob.begin(21, &asks(&confirm("bob: drop one?")));
+            let asked = question(&bob, 1).await;
+            respond(&bob, &asked, "confirm").await.expect("taken");
+            assert_eq!(running.answer.await.expect("no panic").expect("a result")["answered"]["response"], "confirm");
+            continue;
+        }
         let asked_bob = question(&bob, 1).await;
         assert_eq!(
             (&asked_ann["message"], &asked_bob["message"]),
             (&json!("ann: delete temp?"), &json!("bob: drop all?"))
         );
         assert!(respond(&bob, &asked_ann, "confirm").await.is_err(), "not his");
-        if sharing == Sharing::Shared {
-            // On one connection the server itself cannot tell two answers of one name apart.
-            continue;
-        }
         respond(&bob, &asked_bob, "cancel").await.expect("taken");
         assert_eq!(of_bob.answer.await.expect("no panic").expect("a result")["answered"]["response"], "cancel");
         respond(&ann, &asked_ann, "confirm").await.expect("taken");

@@ -142,10 +142,8 @@ async fn questions_of_a_kernel_that_died_are_not_listed() {
     assert!(listed(&store).await.iter().any(|id| instance.iter().any(|name| id.ends_with(&format!(".{name}")))));
 }
 
-/// A store that takes nothing for a while holds up neither the question nor its answer.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_store_does_not_hold_up_a_question() {
-    let directory = tempfile::tempdir().unwrap();
+/// A store that takes nothing while it is locked.
+async fn lockable(directory: &tempfile::TempDir) -> (Arc<AtomicBool>, Store) {
     let locked = Arc::new(AtomicBool::new(false));
     let held = locked.clone();
     let faults = move |_| {
@@ -155,7 +153,15 @@ async fn a_locked_store_does_not_hold_up_a_question() {
         Ok(())
     };
     let options = Options { faults: Some(Arc::new(faults)), ..Options::default() };
-    let store = Store::open(&Location::File(directory.path().join("store.db")), options).await.unwrap();
+    let store = Store::open(&Location::File(directory.path().join("store.db")), options).await.expect("a store");
+    (locked, store)
+}
+
+/// A store that takes nothing for a while holds up neither the question nor its answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_store_does_not_hold_up_a_question() {
+    let directory = tempfile::tempdir().unwrap();
+    let (locked, store) = lockable(&directory).await;
     let server = Streamer::new(Era::Legacy, true);
     let kernel = kernel(&server, Some(store.clone())).await;
     let ann = client(&kernel, "ann").await;
@@ -168,4 +174,24 @@ async fn a_locked_store_does_not_hold_up_a_question() {
     locked.store(false, Ordering::Relaxed);
     assert_eq!(answered.expect("in time").unwrap().unwrap()["answered"]["response"], "confirm");
     until_listed(&store, 0).await;
+}
+
+/// The same of a call whose result comes in pieces: what only reads does not wait for a store that would remember it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_store_does_not_hold_up_a_streamed_read() {
+    for era in [Era::Legacy, Era::Modern] {
+        let directory = tempfile::tempdir().unwrap();
+        let (locked, store) = lockable(&directory).await;
+        let server = Streamer::new(Era::Legacy, true);
+        let kernel = kernel(&server, Some(store.clone())).await;
+        let identity = Identity::new("ann", Method::Token);
+        let ann = Client::new(&kernel, identity.into(), era, json!({"extensions": ["streaming"]})).await;
+        locked.store(true, Ordering::Relaxed);
+        let running = ann.begin(1, &json!({"name": "think", "arguments": {}}));
+        let answered = tokio::time::timeout(Duration::from_secs(3), running.answer).await;
+        locked.store(false, Ordering::Relaxed);
+        let result = answered.expect("in time").unwrap().expect("a result");
+        assert!(result["content"][0]["text"].is_string(), "{era:?}: {result}");
+        assert!(ann.told("notifications/stream_chunk").len() >= 2, "{era:?}: pieces came");
+    }
 }

@@ -1,9 +1,29 @@
 //! Answers in the middle of calls: nobody smuggles one in, and whoever gives one for somebody else is held to their rights.
 
 use serde_json::{Value, json};
+use switchboard_peer::Call;
 use switchboard_protocol::Era;
+use switchboard_wire::ErrorObject;
 
-use super::world::{House, Script, dangerous, tool, until};
+use super::world::{Client, House, Script, dangerous, raw, tool, until};
+
+/// Clients with servers.
+const PAIRS: [(Era, Era); 4] =
+    [(Era::Legacy, Era::Modern), (Era::Legacy, Era::Legacy), (Era::Modern, Era::Modern), (Era::Modern, Era::Legacy)];
+
+/// Makes a call of a tool that asks something, and answers in the way of the client's era.
+async fn call_and_answer(client: &Client, tool: &str, answer: Value) -> Result<Value, ErrorObject> {
+    if client.era == Era::Legacy {
+        client.ear.answers.lock().push_back(answer);
+        return client.call(tool, json!({})).await;
+    }
+    let asked = client.call(tool, json!({})).await.unwrap();
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let params = json!({
+        "name": tool, "arguments": {}, "requestState": asked["requestState"], "inputResponses": {key: answer},
+    });
+    client.request("tools/call", params).await
+}
 
 /// To a legacy client `inputResponses` mean nothing. A modern server would take them for the answer to its question.
 #[tokio::test]
@@ -41,25 +61,14 @@ fn answer(place: &str, via: &str) -> Value {
 /// An answer that is given for somebody has no more rights than they have.
 #[tokio::test]
 async fn an_answer_for_somebody_is_judged_as_a_call_for_them() {
-    for (client, server) in
-        [(Era::Legacy, Era::Modern), (Era::Legacy, Era::Legacy), (Era::Modern, Era::Modern), (Era::Modern, Era::Legacy)]
-    {
+    for (client, server) in PAIRS {
         let script = Script::new(server, vec![tool("asks")]);
         let house = House::new(&[("files", script.clone())]).await;
         house.grant("ann", "files", None, true).await;
         let ann = house.client_with(client, "ann", json!({"elicitation": {"form": {}}})).await;
-        let give = async |answer: Value| -> bool {
-            if client == Era::Legacy {
-                ann.ear.answers.lock().push_back(answer);
-                let called = ann.call("asks", json!({})).await;
-                return called.is_ok_and(|result| result.get("answered").is_none_or(|answered| answered == true));
-            }
-            let asked = ann.call("asks", json!({})).await.unwrap();
-            let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
-            let params = json!({
-                "name": "asks", "arguments": {}, "requestState": asked["requestState"], "inputResponses": {key: answer},
-            });
-            ann.request("tools/call", params).await.is_ok()
+        let give = async |answer: Value| {
+            let called = call_and_answer(&ann, "asks", answer).await;
+            called.is_ok_and(|result| result.get("answered").is_none_or(|answered| answered == true))
         };
         assert!(give(json!({"action": "accept", "content": {}})).await, "{client:?} {server:?}");
         for place in ["_meta", "_meta._mgp", "_mgp"] {
@@ -178,27 +187,15 @@ async fn an_answer_to_a_tasks_question_is_judged_as_a_call_for_them() {
 /// eras, and without what the answer holds.
 #[tokio::test]
 async fn an_answer_is_on_record() {
-    for (client, server) in
-        [(Era::Legacy, Era::Modern), (Era::Legacy, Era::Legacy), (Era::Modern, Era::Modern), (Era::Modern, Era::Legacy)]
-    {
-        let script = Script::new(server, vec![tool("asks")]);
+    for (client, server) in PAIRS {
+        let script = Script::new(server, vec![tool("asks"), tool("samples")]);
         let house = House::new(&[("files", script.clone())]).await;
         house.grant("ann", "files", None, true).await;
-        let ann = house.client_with(client, "ann", json!({"elicitation": {"form": {}}})).await;
+        let can = json!({"elicitation": {"form": {}}, "sampling": {}});
+        let ann = house.client_with(client, "ann", can).await;
         for (count, action) in ["accept", "decline"].into_iter().enumerate() {
             let answer = json!({"action": action, "content": {"name": "hunter22"}});
-            if client == Era::Legacy {
-                ann.ear.answers.lock().push_back(answer);
-                let _ = ann.call("asks", json!({})).await;
-            } else {
-                let asked = ann.call("asks", json!({})).await.unwrap();
-                let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
-                let params = json!({
-                    "name": "asks", "arguments": {}, "requestState": asked["requestState"],
-                    "inputResponses": {key: answer},
-                });
-                let _ = ann.request("tools/call", params).await;
-            }
+            let _ = call_and_answer(&ann, "asks", answer).await;
             let noted = house.await_events("dev.switchboard.question_answered", count + 1).await;
             let noted: Vec<_> = noted.iter().filter(|event| event.details["answer"] == action).collect();
             assert_eq!(noted.len(), 1, "{client:?} {server:?}: {noted:?}");
@@ -208,5 +205,40 @@ async fn an_answer_is_on_record() {
             let text = format!("{event:?}");
             assert!(text.contains("asks") && text.contains("files") && !text.contains("hunter22"), "{text}");
         }
+        let said = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "hunter22"}});
+        let _ = call_and_answer(&ann, "samples", said).await;
+        let noted = house.await_events("dev.switchboard.question_answered", 3).await;
+        let noted: Vec<_> = noted.iter().filter(|event| event.details["type"] == "sampling").collect();
+        assert_eq!(noted.len(), 1, "{client:?} {server:?}: {noted:?}");
+        assert_eq!((&*noted[0].actor.id, noted[0].target.tool_name.as_deref()), ("ann", Some("samples")));
+        assert_eq!(noted[0].details["answer_sha256"].as_str().unwrap().len(), 64, "{noted:?}");
+        assert!(!noted[0].details.contains_key("answer") && !format!("{noted:?}").contains("hunter22"), "{noted:?}");
+    }
+}
+
+/// The same of a question that a server asks outside of any call.
+#[tokio::test]
+async fn an_answer_outside_of_a_call_is_on_record() {
+    let script = Script::new(Era::Legacy, vec![tool("read")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}, "sampling": {}})).await;
+    ann.notify("notifications/initialized", json!({})).await;
+    let server = script.sessions.lock().last().unwrap().clone();
+    let question = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+    let messages = json!({"messages": [], "maxTokens": 5});
+    let form = json!({"action": "accept", "content": {"name": "hunter22"}});
+    let said = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "hunter22"}});
+    let both =
+        [("elicitation/create", question, form, "elicitation"), ("sampling/createMessage", messages, said, "sampling")];
+    for (count, (method, params, answer, kind)) in both.into_iter().enumerate() {
+        ann.ear.answers.lock().push_back(answer);
+        let reply = server.remote().request(Call::new(method, Some(raw(&params)))).await.unwrap();
+        reply.outcome.expect("it is answered");
+        // It is on record by the time that the server has it.
+        let noted = house.await_events("dev.switchboard.question_answered", count + 1).await;
+        let event = noted.iter().find(|event| event.details["type"] == kind).expect("on record");
+        assert_eq!((&*event.actor.id, event.target.server_id.as_deref()), ("ann", Some("files")));
+        assert!(event.target.tool_name.is_none() && !format!("{event:?}").contains("hunter22"), "{event:?}");
     }
 }

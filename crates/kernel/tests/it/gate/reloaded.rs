@@ -49,6 +49,13 @@ fn of_files(script: &Arc<Script>, policy: ServerPolicy, fingerprint: &str) -> Se
     ServerSpec { fingerprint: fingerprint.to_owned(), ..spec("files", script.clone(), policy) }
 }
 
+/// Settings that fix an argument of the tool.
+fn fixed() -> ServerPolicy {
+    let fixed = std::iter::once(("table".to_owned(), json!("scratch"))).collect();
+    let curated = Arc::new(Curated { fixed, ..Curated::default() });
+    ServerPolicy { curated: std::iter::once(("drop".to_owned(), curated)).collect(), ..ServerPolicy::default() }
+}
+
 /// A held call whose server is taken out of the configuration is refused there and then.
 #[tokio::test]
 async fn a_held_call_ends_at_once_with_its_server() {
@@ -81,11 +88,7 @@ async fn a_held_call_is_judged_by_the_new_settings() {
                 house.kernel.apply(vec![of_files(&one, policy, "1"), rest()]);
             }
             "fixed arguments" => {
-                let fixed = std::iter::once(("table".to_owned(), json!("scratch"))).collect();
-                let curated = Arc::new(Curated { fixed, ..Curated::default() });
-                let curated = std::iter::once(("drop".to_owned(), curated)).collect();
-                let policy = ServerPolicy { curated, ..ServerPolicy::default() };
-                house.kernel.apply(vec![spec("files", one.clone(), policy), rest()]);
+                house.kernel.apply(vec![spec("files", one.clone(), fixed()), rest()]);
             }
             "closed" => house.kernel.judge_by(GateOptions {
                 store: Some(house.store.clone()),
@@ -172,7 +175,7 @@ impl Handler for Late {
 /// server still has the tool is known once it is there, whether its lists look as before or not.
 #[tokio::test]
 async fn a_held_call_ends_though_its_server_is_slow_to_start() {
-    for what in ["switched off", "gone", "the same"] {
+    for what in ["switched off", "left out", "fixed arguments", "gone", "the same"] {
         let (one, other) = two();
         let house = house(&one, &other).await;
         let script = if what == "gone" {
@@ -183,11 +186,17 @@ async fn a_held_call_ends_though_its_server_is_slow_to_start() {
         let late = Arc::new(Late { script: script.clone(), begin: tokio::sync::Notify::new() });
         let called = held(&house, "files__drop", Era::Legacy, async |_| {
             let off = ServerPolicy { disabled: ["drop".to_owned()].into(), ..ServerPolicy::default() };
-            let policy = if what == "switched off" { off } else { ServerPolicy::default() };
+            let policy = match what {
+                "switched off" => off,
+                "left out" => ServerPolicy { only_tools: Some(["list".to_owned()].into()), ..ServerPolicy::default() },
+                "fixed arguments" => fixed(),
+                _ => ServerPolicy::default(),
+            };
+            let is_said = !matches!(what, "gone" | "the same");
             let files = ServerSpec { fingerprint: "2".to_owned(), ..spec("files", late.clone(), policy) };
             house.kernel.apply(vec![files, spec("other", other.clone(), ServerPolicy::default())]);
             tokio::time::sleep(Duration::from_millis(300)).await;
-            if what != "switched off" {
+            if !is_said {
                 late.begin.notify_one();
             }
         });

@@ -156,6 +156,17 @@ impl Script {
                 let answered = answer.is_ok_and(|reply| reply.outcome.is_ok());
                 self.answer(json!({"content": [], "answered": answered}))
             }
+            "samples" if self.era == Era::Modern && params.get("inputResponses").is_none() => self.answer(json!({
+                "resultType": "input_required", "requestState": "of-the-server",
+                "inputRequests": {"says": {"method": "sampling/createMessage",
+                    "params": {"messages": [], "maxTokens": 5}}},
+            })),
+            "samples" if self.era == Era::Legacy => {
+                let asked = json!({"messages": [], "maxTokens": 5});
+                let answer = context.remote.request(Call::new("sampling/createMessage", Some(raw(&asked)))).await;
+                let answered = answer.is_ok_and(|reply| reply.outcome.is_ok());
+                self.answer(json!({"content": [], "answered": answered}))
+            }
             "roots" if self.era == Era::Modern && params.get("inputResponses").is_none() => self.answer(json!({
                 "resultType": "input_required", "requestState": "of-the-server",
                 "inputRequests": {"where": {"method": "roots/list"}},

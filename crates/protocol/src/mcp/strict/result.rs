@@ -174,12 +174,19 @@ fn called(mut result: Draft, revision: Revision) -> Draft {
         result = result.set("content", Raw::array(&blocks));
     }
     match object.get("isError") {
-        Some(flag) if flag.kind() != Kind::Bool => match flag.as_text().as_deref().unwrap_or_else(|| flag.as_str()) {
-            "true" | "True" | "1" => result.set("isError", Raw::boolean(true)),
-            _ => result.remove("isError"),
-        },
+        Some(flag) if flag.kind() != Kind::Bool && says_failure(&flag) => result.set("isError", Raw::boolean(true)),
+        Some(flag) if flag.kind() != Kind::Bool => result.remove("isError"),
         _ => result,
     }
+}
+
+/// Whether the `isError` of a result says that the tool failed. What is no clear false does: a failure that is taken for a
+/// success is acted upon.
+#[must_use]
+pub fn says_failure(flag: &Raw) -> bool {
+    let text = flag.as_text();
+    let said = text.as_deref().unwrap_or_else(|| flag.as_str()).trim();
+    !["false", "no", "0", "0.0", "null"].iter().any(|no| said.eq_ignore_ascii_case(no))
 }
 
 fn mend(blocks: Vec<Raw>, revision: Revision) -> (Vec<Raw>, bool) {

@@ -419,6 +419,13 @@ fn other_results() {
         (method::TOOLS_CALL, json!({"content": null, "isError": null}), json!({"content": []})),
         (method::TOOLS_CALL, json!({"content": "x"}), json!({"content": [{"type": "text", "text": "x"}]})),
         (method::TOOLS_CALL, json!({"content": [], "isError": "true"}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": "yes"}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": 1}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": "timeout"}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": ""}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": {"code": 5}}), json!({"content": [], "isError": true})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": "False"}), json!({"content": []})),
+        (method::TOOLS_CALL, json!({"content": [], "isError": 0}), json!({"content": []})),
         (method::TOOLS_CALL, json!({"content": [], "structuredContent": null}), json!({"content": []})),
         (method::TOOLS_CALL, json!({"content": [], "_meta": null}), json!({"content": []})),
         (
