@@ -62,7 +62,10 @@ impl Glob {
     }
 }
 
-/// A name with `*` for each group that a shell or a library chooses from: `@(a|b)`, `!(x)`, `{1..9}`.
+/// Stands for a group in a pattern: like `*`, but also for a dot in front. No name has it.
+const GROUP: &str = "\0";
+
+/// A name with [`GROUP`] for each group that a shell or a library chooses from: `@(a|b)`, `!(x)`, `{1..9}`.
 pub(super) fn plain_groups(name: &str) -> String {
     let (mut plain, mut rest) = (String::new(), name);
     while let Some(at) = rest.find(['(', '{']) {
@@ -74,7 +77,7 @@ pub(super) fn plain_groups(name: &str) -> String {
             _ => (front, close == '}' && (inside.contains(',') || inside.contains(".."))),
         };
         plain.push_str(marked);
-        plain.push_str(if chooses { "*" } else { &rest[at..=at + end] });
+        plain.push_str(if chooses { GROUP } else { &rest[at..=at + end] });
         rest = &rest[at + end + 1..];
     }
     plain + rest
@@ -131,7 +134,7 @@ impl Spread {
         if !finds_hidden && pattern.first() == Some(&'.') && self.0.first().is_some_and(is_sign) {
             return false;
         }
-        let star = |at: usize| matches!(self.0[at], Letter::One('*'));
+        let star = |at: usize| matches!(self.0[at], Letter::One('*' | '\0'));
         meet(
             pattern.len(),
             self.0.len(),
