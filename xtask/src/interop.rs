@@ -2,8 +2,9 @@
 //!
 //! This file decides which pairs run; `servers` knows how each server starts and which answers
 //! are right, `clients` knows how each client is run, `page` serves the page for the fetch server,
-//! `found` lets them find tools, `hardship` kills, stops and drains servers while others are used.
+//! `found` lets them find tools, `agents` are Claude Code and Codex with a model of ours, `hardship` kills, stops and drains servers while others are used.
 
+mod agents;
 mod clients;
 mod found;
 mod hardship;
@@ -69,12 +70,16 @@ pub(crate) fn run(layout: &Layout, options: &Options) -> Result<Tally> {
     let jobs = if options.direct { bench.direct_jobs(&mut shared)? } else { bench.kernel_jobs(&mut shared)? };
     let wanted = |job: &Job<'_>| options.only.as_deref().is_none_or(|word| job.name.contains(word));
     let jobs: Vec<Job<'_>> = jobs.into_iter().filter(wanted).collect();
-    let hard = !options.direct && options.only.as_deref().is_none_or(|word| hardship::NAME.contains(word));
-    if jobs.is_empty() && !hard {
+    let apart = |name: &str| !options.direct && options.only.as_deref().is_none_or(|word| name.contains(word));
+    let (hard, with_agents) = (apart(hardship::NAME), apart(agents::NAME));
+    if jobs.is_empty() && !hard && !with_agents {
         bail!("no job is called so");
     }
     let mut tally = bench.run_all(&jobs, options.verbose);
     drop(shared);
+    if with_agents {
+        tally.add(agents::run(layout, &peers, &bench.servers(agents::NAME)?, &place.join(agents::NAME))?);
+    }
     if hard {
         // Alone, because it looks at times.
         tally.add(hardship::run(&layout.kernel()?, bench.servers("hardship")?, &place.join("hardship"))?);

@@ -40,6 +40,7 @@ const NODE_FOLDERS: &[NodeFolder] = &[
     },
     // Apart from the others, because it brings its own copies of many of them.
     NodeFolder { name: "inspector", packages: &["@modelcontextprotocol/inspector@2.12.0"] },
+    NodeFolder { name: "agents", packages: &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0"] },
 ];
 
 /// One Python virtual environment.
@@ -91,6 +92,11 @@ impl Peers {
 
     pub(crate) fn inspector(&self) -> PathBuf {
         self.folder.join("inspector/node_modules/.bin/mcp-inspector")
+    }
+
+    /// The program of an agent.
+    pub(crate) fn agent(&self, program: &str) -> PathBuf {
+        self.folder.join("agents/node_modules/.bin").join(program)
     }
 
     /// A program of the environment with the 2.x library.

@@ -1,8 +1,9 @@
 //! Rules of the house that no compiler checks: edges between crates, headers, sizes, words.
 //!
-//! The table of allowed edges is the executable form of the drawing in ARCHITECTURE.md. A new
-//! crate gets its line here before it gets its first dependency.
+//! Edges between crates stand in the drawing of ARCHITECTURE.md, which is compared with the manifests. A new crate gets its
+//! line there before it gets its first dependency.
 
+mod drawing;
 mod effects;
 mod ratchet;
 
@@ -21,124 +22,8 @@ use ratchet::Ratchet;
 
 const WARN_LINES: usize = 700;
 const REFUSE_LINES: usize = 1000;
-
-/// What one crate of the house may depend on among the others.
-struct Room {
-    name: &'static str,
-    /// Allowed outside of tests.
-    may_use: &'static [&'static str],
-    /// A crate without input and output: no runtime, no sockets, no clock of its own.
-    pure: bool,
-}
-
-const ROOMS: &[Room] = &[
-    Room { name: "switchboard-wire", may_use: &[], pure: true },
-    Room { name: "switchboard-protocol", may_use: &["switchboard-wire"], pure: true },
-    Room { name: "switchboard-config", may_use: &["switchboard-protocol"], pure: true },
-    Room { name: "switchboard-flow", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
-    Room { name: "switchboard-bus", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
-    Room { name: "switchboard-policy", may_use: &["switchboard-protocol", "switchboard-wire"], pure: true },
-    Room {
-        name: "switchboard-validators",
-        may_use: &["switchboard-policy", "switchboard-protocol", "switchboard-wire"],
-        pure: true,
-    },
-    Room { name: "switchboard-embed", may_use: &[], pure: true },
-    Room { name: "switchboard-catalog", may_use: &["switchboard-embed"], pure: true },
-    Room { name: "switchboard-store", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
-    Room { name: "switchboard-audit", may_use: &["switchboard-store", "switchboard-protocol"], pure: false },
-    Room { name: "switchboard-transport", may_use: &["switchboard-protocol", "switchboard-wire"], pure: false },
-    Room {
-        name: "switchboard-peer",
-        may_use: &["switchboard-transport", "switchboard-protocol", "switchboard-wire"],
-        pure: false,
-    },
-    Room {
-        name: "switchboard-sdk",
-        may_use: &["switchboard-peer", "switchboard-transport", "switchboard-protocol", "switchboard-wire"],
-        pure: false,
-    },
-    Room {
-        name: "switchboard-contextgraph",
-        may_use: &["switchboard-sdk", "switchboard-embed", "switchboard-store", "switchboard-wire"],
-        pure: false,
-    },
-    Room {
-        name: "switchboard-upstream",
-        may_use: &[
-            "switchboard-flow",
-            "switchboard-policy",
-            "switchboard-validators",
-            "switchboard-peer",
-            "switchboard-transport",
-            "switchboard-protocol",
-            "switchboard-wire",
-        ],
-        pure: false,
-    },
-    Room {
-        name: "switchboard-kernel",
-        may_use: &[
-            "switchboard-upstream",
-            "switchboard-audit",
-            "switchboard-catalog",
-            "switchboard-policy",
-            "switchboard-validators",
-            "switchboard-flow",
-            "switchboard-bus",
-            "switchboard-store",
-            "switchboard-config",
-            "switchboard-peer",
-            "switchboard-transport",
-            "switchboard-protocol",
-            "switchboard-wire",
-        ],
-        pure: false,
-    },
-    Room {
-        name: "switchboard-identity",
-        may_use: &[
-            "switchboard-config",
-            "switchboard-store",
-            "switchboard-peer",
-            "switchboard-transport",
-            "switchboard-protocol",
-        ],
-        pure: false,
-    },
-    Room {
-        name: "switchboard",
-        may_use: &[
-            "switchboard-contextgraph",
-            "switchboard-identity",
-            "switchboard-kernel",
-            "switchboard-sdk",
-            "switchboard-embed",
-            "switchboard-catalog",
-            "switchboard-bus",
-            "switchboard-flow",
-            "switchboard-policy",
-            "switchboard-validators",
-            "switchboard-store",
-            "switchboard-config",
-            "switchboard-peer",
-            "switchboard-transport",
-            "switchboard-protocol",
-            "switchboard-wire",
-        ],
-        pure: false,
-    },
-];
-
-/// Crates that a room marked `pure` never uses, not even for tests.
-const EFFECTS: &[&str] = &["tokio", "tokio-util", "hyper", "hyper-util", "mio", "reqwest", "notify"];
-
-/// How the names of parsers of languages begin, and the one room that uses them: they are large, and build slowly.
-const PARSERS: [&str; 2] = ["oxc_", "ruff_"];
-const VALIDATORS: &str = "switchboard-validators";
-
-/// Test doubles: any crate may use them in its tests, none outside.
-const TESTKIT: &str = "switchboard-testkit";
+/// What can be read in one go, by whoever sees the code for the first time.
+const MAX_ARCHITECTURE_LINES: usize = 300;
 
 /// Paths that exist on one machine only.
 const MACHINE_PATHS: &[&str] = &["/work/", "/home/", "/root/", "/Users/"];
@@ -149,7 +34,14 @@ const MADE_UP: &[&str] = &["user", "alice", "bob", "me", "you"];
 /// Runs every rule and fails with the list of what is wrong.
 pub(crate) fn run(layout: &Layout) -> Result<()> {
     let mut findings = Findings::default();
-    check_edges(&metadata(layout)?, &mut findings);
+    let page = fs::read_to_string(layout.root.join("ARCHITECTURE.md")).context("ARCHITECTURE.md cannot be read")?;
+    let lines = page.lines().count();
+    if lines > MAX_ARCHITECTURE_LINES {
+        findings.refusals.push(format!("ARCHITECTURE.md: {lines} lines, more than {MAX_ARCHITECTURE_LINES}"));
+    }
+    let (rooms, wrong) = drawing::read(&page);
+    findings.refusals.extend(wrong);
+    findings.refusals.extend(drawing::check(&rooms, &metadata(layout)?));
     let files = tracked(layout)?;
     let mut ratchet = Ratchet::default();
     for path in &files {
@@ -208,42 +100,6 @@ fn tracked(layout: &Layout) -> Result<Vec<PathBuf>> {
     Ok(output.stdout.lines().map(PathBuf::from).collect())
 }
 
-fn check_edges(metadata: &Value, findings: &mut Findings) {
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        let name = package["name"].as_str().unwrap_or_default();
-        let manifest = package["manifest_path"].as_str().unwrap_or_default();
-        let room = ROOMS.iter().find(|room| room.name == name);
-        if room.is_none() && manifest.contains("/crates/") {
-            findings.refusals.push(format!("crate {name} has no line in the table of xtask/src/tidy.rs"));
-        }
-        let Some(room) = room else { continue };
-        for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let target = dependency["name"].as_str().unwrap_or_default();
-            check_edge(room, target, dependency["kind"].as_str(), findings);
-        }
-    }
-}
-
-fn check_edge(room: &Room, target: &str, kind: Option<&str>, findings: &mut Findings) {
-    let for_tests = kind == Some("dev");
-    if target == TESTKIT {
-        if !for_tests {
-            findings.refusals.push(format!("{} uses {TESTKIT} outside of its tests", room.name));
-        }
-        return;
-    }
-    let ours = target == "switchboard" || target.starts_with("switchboard-");
-    if ours && !for_tests && !room.may_use.contains(&target) {
-        findings.refusals.push(format!("{} must not depend on {target}", room.name));
-    }
-    if room.name != VALIDATORS && PARSERS.iter().any(|parser| target.starts_with(parser)) {
-        findings.refusals.push(format!("{} must not depend on {target}: only {VALIDATORS} reads languages", room.name));
-    }
-    if room.pure && EFFECTS.contains(&target) {
-        findings.refusals.push(format!("{} does no input or output and must not depend on {target}", room.name));
-    }
-}
-
 fn check_file(path: &Path, text: &str, findings: &mut Findings) {
     let shown = path.display();
     let rust = path.extension().is_some_and(|extension| extension == "rs");
@@ -295,46 +151,6 @@ mod tests {
         let mut findings = Findings::default();
         check_file(Path::new(path), text, &mut findings);
         findings.refusals
-    }
-
-    fn edge(name: &str, target: &str, kind: Option<&str>) -> usize {
-        let mut findings = Findings::default();
-        let room = ROOMS.iter().find(|room| room.name == name).unwrap();
-        check_edge(room, target, kind, &mut findings);
-        findings.refusals.len()
-    }
-
-    #[test]
-    fn edges_point_one_way() {
-        let table: &[(&str, &str, Option<&str>, usize)] = &[
-            ("switchboard-protocol", "switchboard-wire", None, 0),
-            ("switchboard-wire", "switchboard-protocol", None, 1),
-            ("switchboard-sdk", "switchboard-kernel", None, 1),
-            ("switchboard-wire", "tokio", None, 1),
-            ("switchboard-wire", "tokio", Some("dev"), 1),
-            ("switchboard-peer", "tokio", None, 0),
-            ("switchboard-peer", "switchboard-testkit", Some("dev"), 0),
-            ("switchboard-peer", "switchboard-testkit", None, 1),
-            ("switchboard-peer", "switchboard-sdk", Some("dev"), 0),
-            ("switchboard-validators", "switchboard-policy", None, 0),
-            ("switchboard-policy", "switchboard-validators", None, 1),
-            ("switchboard-policy", "oxc_parser", None, 1),
-            ("switchboard-kernel", "ruff_python_parser", None, 1),
-            ("switchboard-validators", "oxc_parser", None, 0),
-        ];
-        for (name, target, kind, expected) in table {
-            assert_eq!(edge(name, target, *kind), *expected, "{name} -> {target} ({kind:?})");
-        }
-    }
-
-    #[test]
-    fn the_table_has_no_cycle() {
-        for (position, room) in ROOMS.iter().enumerate() {
-            for used in room.may_use {
-                let at = ROOMS.iter().position(|other| other.name == *used).unwrap();
-                assert!(at < position, "{} comes before {used}", room.name);
-            }
-        }
     }
 
     #[test]

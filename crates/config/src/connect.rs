@@ -22,7 +22,7 @@ const NAME: &str = "switchboard";
 
 /// Why a file was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConnectError {
+pub enum ConnectEditError {
     /// It is not what such a file should be.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
@@ -83,9 +83,9 @@ impl Client {
     ///
     /// # Errors
     /// The text is none that such a file has.
-    pub fn connected(self, text: &str, command: &str, profile: Option<&str>) -> Result<String, ConnectError> {
+    pub fn connected(self, text: &str, command: &str, profile: Option<&str>) -> Result<String, ConnectEditError> {
         if self.has_foreign_entry(text) {
-            return Err(ConnectError::Foreign);
+            return Err(ConnectEditError::Foreign);
         }
         let args: Vec<&str> =
             std::iter::once("stdio").chain(profile.into_iter().flat_map(|name| ["--profile", name])).collect();
@@ -99,7 +99,7 @@ impl Client {
             table.set_implicit(true);
             Item::Table(table)
         });
-        let servers = servers.as_table_mut().ok_or(ConnectError::Shape("mcp_servers"))?;
+        let servers = servers.as_table_mut().ok_or(ConnectEditError::Shape("mcp_servers"))?;
         let mut entry = Table::new();
         entry.insert("command", value(command));
         entry.insert("args", value(toml_edit::Array::from_iter(args)));
@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// The text is none that such a file has.
-    pub fn disconnected(self, text: &str) -> Result<Option<String>, ConnectError> {
+    pub fn disconnected(self, text: &str) -> Result<Option<String>, ConnectEditError> {
         if self.has_foreign_entry(text) {
             return Ok(None);
         }
@@ -150,8 +150,8 @@ fn with_line_ends_of(before: &str, after: &str) -> String {
     if before.contains("\r\n") { after.replace("\r\n", "\n").replace('\n', "\r\n") } else { after.to_owned() }
 }
 
-fn read_toml(text: &str) -> Result<DocumentMut, ConnectError> {
-    text.parse().map_err(|error: toml_edit::TomlError| ConnectError::Unreadable(error.message().to_owned()))
+fn read_toml(text: &str) -> Result<DocumentMut, ConnectEditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| ConnectEditError::Unreadable(error.message().to_owned()))
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
             (Client::Codex, "[mcp_servers.switchboard]\ncommand = \"exchange\"\n"),
         ];
         for (client, text) in texts {
-            assert_eq!(client.connected(text, "/bin/switchboard", None), Err(ConnectError::Foreign), "{text}");
+            assert_eq!(client.connected(text, "/bin/switchboard", None), Err(ConnectEditError::Foreign), "{text}");
             assert_eq!(client.disconnected(text), Ok(None), "{text}");
         }
         for own in ["/opt/x/switchboard", "switchboard.exe", "switchboard-0.1"] {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use switchboard_protocol::mgp::{DefaultPolicy, TrustLevel};
+use switchboard_protocol::mgp::{DefaultPolicy, RestartMode, TrustLevel};
 
 use crate::disclosure::{masked, masked_address};
 use crate::expand::{is_variable_name, references as variables};
@@ -75,18 +75,6 @@ words! {
         Legacy = "legacy",
         /// Only `server/discover`.
         Modern = "modern",
-    }
-}
-
-words! {
-    /// When a server that ended is started again (MGP 11.5).
-    RestartMode {
-        /// Not at all.
-        Never = "never",
-        /// After an error.
-        OnFailure = "on_failure" | "on-failure",
-        /// After any exit.
-        Always = "always",
     }
 }
 

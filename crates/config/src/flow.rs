@@ -50,7 +50,7 @@ pub struct RateSettings {
 
 /// The `[breaker]` and `[servers.breaker]` sections; absent keys are as usual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Breaker {
+pub struct BreakerSettings {
     /// Failures in a row that stop calls to a server for a while; 0 for never (`failures`).
     pub failures: Option<u32>,
     /// How long, the first time (`open_ms`).
@@ -86,7 +86,7 @@ pub struct FlowEntry {
     /// Calls to it, of everybody together.
     pub rates: Rates,
     /// When calls to it stop for a while.
-    pub breaker: Breaker,
+    pub breaker: BreakerSettings,
     /// How calls to it are made again.
     pub retry: Retry,
 }
@@ -156,9 +156,9 @@ fn read_rates(keys: &Keys<'_>) -> Result<Rates, ConfigError> {
     })
 }
 
-pub(crate) fn read_breaker(outer: &Keys<'_>, place: &'static str) -> Result<Breaker, ConfigError> {
-    let Some(keys) = outer.section("breaker", place, BREAKER)? else { return Ok(Breaker::default()) };
-    Ok(Breaker {
+pub(crate) fn read_breaker(outer: &Keys<'_>, place: &'static str) -> Result<BreakerSettings, ConfigError> {
+    let Some(keys) = outer.section("breaker", place, BREAKER)? else { return Ok(BreakerSettings::default()) };
+    Ok(BreakerSettings {
         failures: small(&keys, "failures", 0)?,
         open: keys.milliseconds("open_ms")?,
         open_max: keys.milliseconds("open_max_ms")?,
@@ -203,7 +203,7 @@ impl FlowEntry {
         let text = |number: Option<u32>| number.map(|number| number.to_string());
         // Here as well: what has no table stands among the plain keys.
         let Self { stop_timeout: _, drain_timeout: _, health_every: _, sleep_after: _, rates, breaker, retry } = self;
-        let Breaker { failures, open, open_max } = *breaker;
+        let BreakerSettings { failures, open, open_max } = *breaker;
         let Retry { most, first, longest, fallback } = *retry;
         let breaker = [("failures", text(failures)), ("open_ms", millis(open)), ("open_max_ms", millis(open_max))];
         let retry = [

@@ -3,6 +3,7 @@
 //! Reading is pure: text in, entries and notes out. What does not translate is said, never silently dropped.
 
 mod codex;
+mod denied;
 mod json;
 pub(crate) mod jsonc;
 mod places;
@@ -17,7 +18,8 @@ use crate::entry::ServerEntry;
 use crate::expand::references as variables;
 use crate::secret::{looks_like_credential, names_secret};
 
-pub use places::{Candidate, candidates};
+pub use denied::switch_denied_off;
+pub use places::{Candidate, candidates, claude_settings};
 pub(crate) use plan::is_switchboard;
 pub use plan::{Plan, PlanItem, plan};
 pub use relative::relative_paths;

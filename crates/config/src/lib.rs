@@ -44,18 +44,18 @@ mod trust;
 pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::client_entry;
-pub use connect::{ConnectError, KnownServer, Replaced, Taken};
+pub use connect::{ConnectEditError, KnownServer, Replaced, Taken};
 pub use disclosure::disclosed;
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
 pub use edit::{EditError, add_server, init_text, remove_server, switch_tool};
-pub use entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
+pub use entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
 pub use file::{WriteError, read_checked, write_replacing};
-pub use flow::{Breaker, FlowEntry, RateSettings, Rates, Retry};
+pub use flow::{BreakerSettings, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
-    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, plan, read_client_file,
-    read_user_file, relative_paths,
+    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, claude_settings, plan,
+    read_client_file, read_user_file, relative_paths, switch_denied_off,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{Memory, MemorySharing};
@@ -69,6 +69,6 @@ pub use profiles::{ProfileConfirm, ProfileSettings};
 pub use secret::Secret;
 pub use server::{Endpoint, Origin, RemoteEndpoint, Server, StdioEndpoint};
 pub use settings::{Limits, Settings};
-pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
+pub use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy, RestartMode, Risk, TrustLevel, ValidatorName};
 pub use tools::{AgentSettings, ClientSettings, ToolLevel, ToolSettings};
 pub use trust::{Trust, fingerprint};

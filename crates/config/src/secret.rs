@@ -1,44 +1,8 @@
-//! Values that must never be printed, and the guess whether a name or a value is one of them.
+//! The guess whether a name or a value is a secret, and what may be printed of a text.
 //!
 //! Decides only about text; it does not know where a secret came from or who may read it.
 
-use std::fmt;
-
-/// A value that prints as `[redacted]`. Read it with [`Secret::reveal`], at the place that needs it and nowhere else.
-///
-/// ```
-/// use switchboard_config::Secret;
-///
-/// let token = Secret::new("s3cr3t");
-/// assert_eq!(format!("{token} {token:?}"), "[redacted] [redacted]");
-/// assert_eq!(token.reveal(), "s3cr3t");
-/// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a value.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    /// The value itself.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
-    }
-}
-
-impl fmt::Display for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
-    }
-}
+pub use switchboard_protocol::Secret;
 
 /// Whether a variable, header or flag with this name usually holds a secret.
 pub(crate) fn names_secret(name: &str) -> bool {

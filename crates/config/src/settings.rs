@@ -9,7 +9,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
 use crate::auth::Auth;
 use crate::discovery::Discovery;
-use crate::flow::{Breaker, RateSettings, Retry};
+use crate::flow::{BreakerSettings, RateSettings, Retry};
 use crate::memory::Memory;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::profiles::ProfileSettings;
@@ -46,7 +46,7 @@ pub struct Settings {
     /// How often calls may be made (`[rates]`).
     pub rates: RateSettings,
     /// When calls to a server stop for a while (`[breaker]`).
-    pub breaker: Breaker,
+    pub breaker: BreakerSettings,
     /// How calls that failed are made again (`[retry]`).
     pub retry: Retry,
     /// Which tools models are given (`[tool_context]`).
@@ -77,7 +77,7 @@ impl Default for Settings {
             isolation: IsolationMode::Untrusted,
             limits: Limits::default(),
             rates: RateSettings::default(),
-            breaker: Breaker::default(),
+            breaker: BreakerSettings::default(),
             retry: Retry::default(),
             tools: ToolSettings::default(),
             auth: None,

@@ -15,7 +15,7 @@ use switchboard_contextgraph::embedders::{Embedders, Modality, StaticTable};
 use switchboard_contextgraph::engine::{Slice, Space};
 use switchboard_contextgraph::graph::Memory;
 use switchboard_contextgraph::graph::edges::{Edge, Kind};
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::MemoryCaller;
 use switchboard_contextgraph::store::Stores as _;
 use switchboard_contextgraph::tools::aliases;
 use switchboard_contextgraph::{Id, MemoryServer, Options, SqliteStores};
@@ -159,7 +159,7 @@ fn names_and_calls(figures: &mut Figures) {
     figures.took("alias resolution", 99, Duration::from_micros(1), samples);
     let folder = tempfile::tempdir().expect("a folder");
     let server = server(folder.path(), "default");
-    let caller = Caller::default();
+    let caller = MemoryCaller::default();
     let call =
         |tool: &str, arguments: Value| server.call(&caller, tool, &object(arguments)).outcome.expect("an answer");
     for number in 0..60 {
@@ -200,7 +200,7 @@ fn searching(figures: &mut Figures) {
     let count = std::env::var("MEMORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000);
     fill(&mut space(folder.path(), "large"), count, 3);
     let server = server(folder.path(), "large");
-    let caller = Caller::default();
+    let caller = MemoryCaller::default();
     let search = |query: String| {
         let arguments = object(json!({"query": query, "includeContent": true}));
         server.call(&caller, "search_graph", &arguments).outcome.expect("found")
@@ -226,7 +226,7 @@ fn by_purpose(figures: &mut Figures) {
     let count = 20_000;
     fill(&mut space(folder.path(), "purpose"), count, 3);
     let server = server(folder.path(), "purpose");
-    let caller = Caller::default();
+    let caller = MemoryCaller::default();
     figures.measure("search_teleological, 20000", 100, 95, Duration::from_millis(50), |number| {
         let query = format!("{} {}", SUBJECTS[number % 12], DEEDS[number % 10]);
         let arguments = object(json!({"query_content": query, "max_results": 10}));
@@ -243,7 +243,7 @@ fn by_purpose(figures: &mut Figures) {
 fn consolidating(figures: &mut Figures) {
     let folder = tempfile::tempdir().expect("a folder");
     let server = server(folder.path(), "alike");
-    let caller = Caller::default();
+    let caller = MemoryCaller::default();
     for number in 0..600 {
         let content = format!("Meeting {number} about the budget of the harbour is at ten");
         server.call(&caller, "store_memory", &object(json!({"content": content}))).outcome.expect("stored");
@@ -308,7 +308,7 @@ fn dreaming(figures: &mut Figures) {
     figures.took("one slice of a dream", 99, Duration::from_millis(100), slices);
     drop(large);
     let server = server(folder.path(), "dream");
-    let caller = Caller::default();
+    let caller = MemoryCaller::default();
     let call =
         |tool: &str, arguments: Value| server.call(&caller, tool, &object(arguments)).outcome.expect("an answer");
     call("get_dream_status", json!({}));

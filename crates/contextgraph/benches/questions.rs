@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value, json};
 use set::{Score, Set};
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::MemoryCaller;
 use switchboard_contextgraph::{MemoryServer, Options, SqliteStores, text};
 
 const OFFICIAL: &str = "@modelcontextprotocol/server-memory";
@@ -60,7 +60,7 @@ impl Ours {
     fn call(&self, tool: &str, arguments: Value) -> Value {
         self.now.fetch_add(60_000, Ordering::Relaxed);
         let Value::Object(arguments) = arguments else { return Value::Null };
-        self.server.call(&Caller::default(), tool, &arguments).outcome.expect("an answer")
+        self.server.call(&MemoryCaller::default(), tool, &arguments).outcome.expect("an answer")
     }
 }
 

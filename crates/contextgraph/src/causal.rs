@@ -15,7 +15,7 @@ pub const LEAST: f64 = 0.3;
 /// The least confidence of a result.
 pub const CONFIDENT: f64 = 0.5;
 /// Edges of the longest path.
-pub const LONGEST: usize = 5;
+pub const MAX_PATH_EDGES: usize = 5;
 
 /// How far two memories are about the same things, in `[0, 1]`: `0.8 Jaccard` of their terms, 0.1 for the same tag, 0.1 for the
 /// same cluster; one half where neither has terms, a tenth where one has none.
@@ -61,7 +61,7 @@ impl Path {
     }
 }
 
-/// The strongest path from `start` to each memory that can be reached, with at most [`LONGEST`] edges. `next` gives the edges
+/// The strongest path from `start` to each memory that can be reached, with at most [`MAX_PATH_EDGES`] edges. `next` gives the edges
 /// from a memory.
 pub fn paths(start: Id, next: &mut dyn FnMut(Id) -> Vec<(Id, f64)>) -> BTreeMap<Id, Path> {
     #[derive(PartialEq)]
@@ -89,7 +89,7 @@ pub fn paths(start: Id, next: &mut dyn FnMut(Id) -> Vec<(Id, f64)>) -> BTreeMap<
         if best.contains_key(&end) {
             continue;
         }
-        if path.strengths.len() < LONGEST {
+        if path.strengths.len() < MAX_PATH_EDGES {
             for (other, weight) in next(end).into_iter().filter(|(_, weight)| *weight >= LEAST) {
                 if !best.contains_key(&other) && !path.nodes.contains(&other) {
                     let mut further = path.clone();
@@ -124,7 +124,7 @@ mod tests {
         assert!(!found.contains_key(&Id(4)), "an edge of 0.2 is none");
         assert!(!found.contains_key(&Id(1)));
         let chain: Vec<(u128, u128, f64)> = (0..10).map(|at| (at, at + 1, 1.0)).collect();
-        assert_eq!(paths(Id(0), &mut graph(&chain)).len(), LONGEST);
+        assert_eq!(paths(Id(0), &mut graph(&chain)).len(), MAX_PATH_EDGES);
         assert!(paths(Id(9), &mut graph(&[])).is_empty());
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::embedders::space::COUNT;
 use crate::error::{Code, Outcome, Problem};
-use crate::kuramoto::Coherence;
+use crate::kuramoto::CoherenceLevel;
 use crate::vector::sigmoid;
 
 /// C(t) and what it is made of.
@@ -74,7 +74,7 @@ const INACTIVE_MS: u64 = 600_000;
 /// The state of the workspace over time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    state: Coherence,
+    state: CoherenceLevel,
     since: u64,
     active: u64,
 }
@@ -83,16 +83,16 @@ impl Machine {
     /// A machine that begins dormant.
     #[must_use]
     pub const fn new(now: u64) -> Self {
-        Self { state: Coherence::Dormant, since: now, active: now }
+        Self { state: CoherenceLevel::Dormant, since: now, active: now }
     }
 
     /// Takes in the order parameter at `now`. `call` says that somebody uses the memory.
-    pub fn observe(&mut self, r: f64, now: u64, call: bool) -> Coherence {
+    pub fn observe(&mut self, r: f64, now: u64, call: bool) -> CoherenceLevel {
         let asleep = now.saturating_sub(self.active) >= INACTIVE_MS;
         if call {
             self.active = now;
         }
-        let next = if asleep && !call { Coherence::Dormant } else { Coherence::of(r) };
+        let next = if asleep && !call { CoherenceLevel::Dormant } else { CoherenceLevel::of(r) };
         if next != self.state {
             self.state = next;
             self.since = now;
@@ -139,10 +139,10 @@ mod tests {
     #[test]
     fn nobody_there_for_ten_minutes_is_dormant() {
         let mut machine = Machine::new(0);
-        assert_eq!(machine.observe(0.9, 1_000, true), Coherence::Conscious);
-        assert_eq!(machine.observe(0.9, 500_000, false), Coherence::Conscious);
+        assert_eq!(machine.observe(0.9, 1_000, true), CoherenceLevel::Conscious);
+        assert_eq!(machine.observe(0.9, 500_000, false), CoherenceLevel::Conscious);
         assert_eq!(machine.time_in_state(500_000), 499_000);
-        assert_eq!(machine.observe(0.9, 601_001, false), Coherence::Dormant);
-        assert_eq!(machine.observe(0.6, 700_000, true), Coherence::Emerging);
+        assert_eq!(machine.observe(0.9, 601_001, false), CoherenceLevel::Dormant);
+        assert_eq!(machine.observe(0.6, 700_000, true), CoherenceLevel::Emerging);
     }
 }

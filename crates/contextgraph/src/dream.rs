@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum State {
+pub enum DreamState {
     #[default]
     Awake,
     EnteringDream,
@@ -23,7 +23,7 @@ pub enum State {
     Waking,
 }
 
-impl State {
+impl DreamState {
     /// The word on the wire.
     #[must_use]
     pub const fn word(self) -> &'static str {

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use crate::Code;
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::Content;
-use lexical::Vocabulary;
+use lexical::WordStatistics;
 
 /// Turns text into a vector of meaning. Implementations are deterministic, and give vectors of one length.
 pub trait TextEmbedding: Send + Sync {
@@ -79,7 +79,7 @@ impl Embedders {
     ///
     /// # Errors
     /// The text embedding gave something that is no vector of meaning.
-    pub fn content(&self, text: &str, modality: Modality, vocabulary: &dyn Vocabulary) -> Outcome<Content> {
+    pub fn content(&self, text: &str, modality: Modality, vocabulary: &dyn WordStatistics) -> Outcome<Content> {
         let end = text.char_indices().nth(EMBEDDED_CHARS).map_or(text.len(), |(at, _)| at);
         let text = &text[..end];
         let whole = self.text.embed(text);

@@ -26,13 +26,13 @@ pub use autonomous::{Consolidated, Corrected, GoalFound, Merge};
 pub use consolidating::{Comparing, cancelled};
 pub use dreaming::{Dreaming, Slice};
 pub use entities::{Entity, EntityKind};
-pub use living::{Filter, Listing, Page, Patch};
+pub use living::{MemoryFilter, MemoryPage, Page, Patch};
 pub use purpose::Feedback;
 pub use ranking::JUDGED;
 pub(crate) use ranking::TIME;
-pub use recall::{Hit, Search};
-pub use remember::{Content as NewMemory, Remembered};
-pub use stats::Stats;
+pub use recall::{MemoryHit, MemorySearch};
+pub use remember::{NewMemory, Remembered};
+pub use stats::SpaceStats;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -44,10 +44,10 @@ use crate::fingerprint::{Fingerprint, Packed};
 use crate::graph::edges::{Edge, Kind};
 use crate::graph::{Graph, Memory, Slot};
 use crate::johari::Quadrant;
-use crate::kuramoto::Coherence;
+use crate::kuramoto::CoherenceLevel;
 use crate::mind::{Doc, Mind};
 use crate::store::{Batch, Body, Record, Storage, Version};
-use crate::utl::Phase;
+use crate::utl::LearningPhase;
 use crate::{Id, Rng};
 
 /// Memories that new ones are compared with.
@@ -395,7 +395,7 @@ impl Space {
             learning.last_call = now;
             mind.dreams.scheduler.activity(learning.activity, now);
         }
-        let phase = Phase::of_activity(learning.activity);
+        let phase = LearningPhase::of_activity(learning.activity);
         if phase != learning.phase && now.saturating_sub(learning.phase_since) >= PHASE_MS {
             learning.phase = phase;
             learning.phase_since = now;
@@ -404,9 +404,9 @@ impl Space {
 
     /// The order parameter of the oscillators and its state.
     #[must_use]
-    pub fn order(&self) -> (f64, f64, Coherence) {
+    pub fn order(&self) -> (f64, f64, CoherenceLevel) {
         let (r, psi) = self.mind.gwt.network.order();
-        (r, psi, Coherence::of(r))
+        (r, psi, CoherenceLevel::of(r))
     }
 
     /// The pulse.

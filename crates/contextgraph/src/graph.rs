@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Id;
 use crate::embedders::Modality;
-use crate::embedders::lexical::Vocabulary;
+use crate::embedders::lexical::WordStatistics;
 use crate::embedders::space::COUNT;
 use crate::fingerprint::Packed;
 use crate::vector::Sparse;
@@ -267,7 +267,7 @@ impl Graph {
     }
 }
 
-impl Vocabulary for Graph {
+impl WordStatistics for Graph {
     fn memories(&self) -> usize {
         self.alive
     }

@@ -30,7 +30,7 @@ pub struct Network {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Coherence {
+pub enum CoherenceLevel {
     Dormant,
     Fragmented,
     Emerging,
@@ -38,7 +38,7 @@ pub enum Coherence {
     Hypersync,
 }
 
-impl Coherence {
+impl CoherenceLevel {
     /// The state of an order parameter.
     #[must_use]
     pub fn of(r: f64) -> Self {
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     /// The mean and the states of the order parameter over a minute, after two minutes.
-    fn settled(coupling: f64) -> (f64, Vec<Coherence>) {
+    fn settled(coupling: f64) -> (f64, Vec<CoherenceLevel>) {
         let mut network = Network::new(0);
         network.couple(coupling);
         network.run(12_000);
@@ -167,7 +167,7 @@ mod tests {
             let (r, psi) = network.order();
             assert!((0.0..=1.0).contains(&r) && (0.0..TAU).contains(&psi));
             sum += r;
-            states.push(Coherence::of(r));
+            states.push(CoherenceLevel::of(r));
         }
         (sum / 600.0, states)
     }
@@ -189,10 +189,14 @@ mod tests {
 
     #[test]
     fn every_state_can_be_reached() {
-        let seen: Vec<Coherence> = [0.0, 1.0, 2.5, 4.0].iter().flat_map(|&coupling| settled(coupling).1).collect();
-        for state in
-            [Coherence::Dormant, Coherence::Fragmented, Coherence::Emerging, Coherence::Conscious, Coherence::Hypersync]
-        {
+        let seen: Vec<CoherenceLevel> = [0.0, 1.0, 2.5, 4.0].iter().flat_map(|&coupling| settled(coupling).1).collect();
+        for state in [
+            CoherenceLevel::Dormant,
+            CoherenceLevel::Fragmented,
+            CoherenceLevel::Emerging,
+            CoherenceLevel::Conscious,
+            CoherenceLevel::Hypersync,
+        ] {
             assert!(seen.contains(&state), "{state:?}");
         }
     }
@@ -210,7 +214,7 @@ mod tests {
         b.couple(10.0);
         b.advance(10_000);
         assert!((predicted - b.order().0).abs() < 0.02);
-        assert_eq!(Coherence::of(0.95), Coherence::Conscious);
-        assert_eq!(Coherence::of(0.8), Coherence::Conscious);
+        assert_eq!(CoherenceLevel::of(0.95), CoherenceLevel::Conscious);
+        assert_eq!(CoherenceLevel::of(0.8), CoherenceLevel::Conscious);
     }
 }

@@ -13,11 +13,11 @@ use crate::identity::Ego;
 use crate::kuramoto::Network;
 use crate::metacognition::Metacognition;
 use crate::neuromodulation::Levels;
-use crate::teleology::{feedback::Learner, judgement::Judgements, profile::Profiles, synergy::Synergy};
+use crate::teleology::{feedback::Learner, judgement::Judgements, profile::TeleologyProfiles, synergy::Synergy};
 use crate::thresholds::Calibration;
 use crate::utl::meta::MetaLearning;
 use crate::utl::surprise::Usual;
-use crate::utl::{Averages, Phase, Stage};
+use crate::utl::{Averages, LearningPhase, Stage};
 use crate::workspace::Workspace;
 use crate::{Code, Id};
 
@@ -43,7 +43,7 @@ pub struct Learning {
     pub watching: Metacognition,
     /// A running mean of activity, and since when the phase holds.
     pub activity: f64,
-    pub phase: Phase,
+    pub phase: LearningPhase,
     pub phase_since: u64,
     pub last_call: u64,
     /// When something was last learned.
@@ -61,7 +61,7 @@ pub struct Learning {
 pub struct Teleology {
     pub synergy: Synergy,
     pub learner: Learner,
-    pub profiles: Profiles,
+    pub profiles: TeleologyProfiles,
     /// Fused vectors that were stored, by memory: alignments and confidence.
     pub fused: BTreeMap<Id, ([f64; COUNT], f64)>,
 }
@@ -204,7 +204,7 @@ impl Mind {
                 meta: MetaLearning::default(),
                 watching: Metacognition::default(),
                 activity: 1.0,
-                phase: Phase::Wake,
+                phase: LearningPhase::Wake,
                 phase_since: now,
                 last_call: now,
                 last_learned: 0,

@@ -29,13 +29,13 @@ use crate::engine::{Comparing, Event, Pulse, Space, cancelled};
 use crate::error::{Code, Outcome, Problem};
 use crate::store::{Answered, Stores};
 use crate::tools::args::Args;
-use crate::tools::{self, Call, Spec, aliases};
+use crate::tools::{self, Spec, ToolCall, aliases};
 use bell::{Bell, Chime};
 use room::{Aborted, Room};
 
 pub use bell::CHANNELS;
-pub use everyday::Shown;
-pub use spaces::{Principals, Sharing};
+pub use everyday::ToolExposure;
+pub use spaces::{Principals, SpaceSharing};
 
 /// Spaces that may be open at once.
 const SPACES: usize = 64;
@@ -57,7 +57,7 @@ pub struct Options {
     /// The name of the space that is used where none is named.
     pub default_space: String,
     /// Which space a caller gets.
-    pub sharing: Sharing,
+    pub sharing: SpaceSharing,
     /// Where chance begins; `None` for a seed of the operating system.
     pub seed: Option<u64>,
     /// What time it is, in milliseconds since 1970.
@@ -65,7 +65,7 @@ pub struct Options {
     /// Whether the memory dreams by itself when it is idle.
     pub dreams: bool,
     /// Which tools clients are shown. All can be called.
-    pub shown: Shown,
+    pub shown: ToolExposure,
 }
 
 impl Options {
@@ -76,11 +76,11 @@ impl Options {
             stores,
             embedding: Arc::new(crate::embedders::StaticTable),
             default_space: "default".to_owned(),
-            sharing: Sharing::Shared,
+            sharing: SpaceSharing::Shared,
             seed: None,
             clock: Arc::new(machine_time),
             dreams: true,
-            shown: Shown::default(),
+            shown: ToolExposure::default(),
         }
     }
 }
@@ -145,7 +145,7 @@ impl fmt::Debug for MemoryServer {
 
 /// Who calls, and about what.
 #[derive(Debug, Clone, Default)]
-pub struct Caller {
+pub struct MemoryCaller {
     /// Who it is.
     pub principal: String,
     /// The space, if one is named.
@@ -198,12 +198,12 @@ impl MemoryServer {
             .description("A memory that learns, forgets and dreams")
             .instructions(INSTRUCTIONS);
         match self.0.options.shown {
-            Shown::All => {
+            ToolExposure::All => {
                 for spec in tools::all() {
                     builder = builder.tool(listing::tool(self, &spec));
                 }
             }
-            Shown::Everyday => builder = everyday::offered(self, builder),
+            ToolExposure::Everyday => builder = everyday::offered(self, builder),
         }
         let unlisted = self.clone();
         builder = builder.unlisted_tool(move |ctx, name, arguments| {
@@ -277,7 +277,7 @@ impl MemoryServer {
     }
 
     /// The space that a caller gets.
-    fn space_name(&self, caller: &Caller) -> Outcome<String> {
+    fn space_name(&self, caller: &MemoryCaller) -> Outcome<String> {
         self.0.options.sharing.space_of(&self.0.options.default_space, &caller.principal, caller.space.as_deref())
     }
 
@@ -285,7 +285,7 @@ impl MemoryServer {
     ///
     /// # Errors
     /// The store failed.
-    pub fn renew(&self, caller: &Caller) -> Outcome<Vec<&'static str>> {
+    pub fn renew(&self, caller: &MemoryCaller) -> Outcome<Vec<&'static str>> {
         self.with_space(caller, |space, _| Ok(space.mind.renew()))
     }
 
@@ -299,8 +299,8 @@ impl MemoryServer {
 
     /// Who only reads gets no space that is not there: it was misspelt. A caller's own, the default and those that the
     /// configuration names always are.
-    fn exists_to_read(&self, caller: &Caller, reads: bool) -> Outcome<()> {
-        let (name, own) = (self.space_name(caller)?, self.space_name(&Caller { space: None, ..caller.clone() })?);
+    fn exists_to_read(&self, caller: &MemoryCaller, reads: bool) -> Outcome<()> {
+        let (name, own) = (self.space_name(caller)?, self.space_name(&MemoryCaller { space: None, ..caller.clone() })?);
         if !reads || name == own || self.0.options.sharing.names(&name) || self.0.rooms.lock().contains_key(&name) {
             return Ok(());
         }
@@ -312,7 +312,7 @@ impl MemoryServer {
     }
 
     /// The room of the space that a caller gets.
-    fn room_of(&self, caller: &Caller) -> Outcome<Arc<Room>> {
+    fn room_of(&self, caller: &MemoryCaller) -> Outcome<Arc<Room>> {
         let name = self.space_name(caller)?;
         let room = self.room(&name)?;
         if room.chime.belongs_to.get().is_none() && self.0.options.sharing.is_own(&caller.principal, &name) {
@@ -360,7 +360,7 @@ impl MemoryServer {
 
     /// Calls a tool from inside, without a connection. Blocks.
     #[must_use]
-    pub fn call(&self, caller: &Caller, name: &str, arguments: &Map<String, Value>) -> Answer {
+    pub fn call(&self, caller: &MemoryCaller, name: &str, arguments: &Map<String, Value>) -> Answer {
         self.call_with(caller, name, arguments, &|| false, &|_, _| {})
     }
 
@@ -368,7 +368,7 @@ impl MemoryServer {
     #[must_use]
     pub fn call_with(
         &self,
-        caller: &Caller,
+        caller: &MemoryCaller,
         name: &str,
         arguments: &Map<String, Value>,
         stopped: &dyn Fn() -> bool,
@@ -385,7 +385,7 @@ impl MemoryServer {
         // A space that cannot be had has no pulse; the caller's own has.
         let own = caller.clone();
         let nothing = |problem: Problem| {
-            let room = self.room_of(&Caller { space: None, ..own }).ok();
+            let room = self.room_of(&MemoryCaller { space: None, ..own }).ok();
             let pulse = room.map(|room| room.space.lock().pulse());
             Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
         };
@@ -411,7 +411,7 @@ impl MemoryServer {
         &self,
         room: &Arc<Room>,
         spec: &Spec,
-        caller: &Caller,
+        caller: &MemoryCaller,
         arguments: &Map<String, Value>,
         stopped: &dyn Fn() -> bool,
         progress: &dyn Fn(f64, f64),
@@ -459,7 +459,7 @@ impl MemoryServer {
                 replayed = Some(known.at);
                 return serde_json::from_str(&known.answer).map_err(Problem::storage);
             }
-            let mut call = Call {
+            let mut call = ToolCall {
                 space,
                 args: &args,
                 now,
@@ -520,13 +520,13 @@ impl MemoryServer {
     ///
     /// # Errors
     /// The store failed.
-    pub fn recall(&self, caller: &Caller, query: &str, most: usize) -> Outcome<Vec<(crate::Id, f64, String)>> {
+    pub fn recall(&self, caller: &MemoryCaller, query: &str, most: usize) -> Outcome<Vec<(crate::Id, f64, String)>> {
         let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
         space.read(now, |space| {
-            let filter = crate::engine::Filter::default();
-            let search = crate::engine::Search { query, most, least: 0.0, filter, walk: true };
+            let filter = crate::engine::MemoryFilter::default();
+            let search = crate::engine::MemorySearch { query, most, least: 0.0, filter, walk: true };
             let (_, hits) = space.search(&search, now)?;
             let ids: Vec<crate::Id> = hits.iter().map(|hit| hit.id).collect();
             let mut texts = space.texts(&ids)?;
@@ -538,7 +538,7 @@ impl MemoryServer {
     ///
     /// # Errors
     /// The store failed.
-    pub fn reminders(&self, caller: &Caller, most: usize) -> Outcome<Vec<(crate::Id, String)>> {
+    pub fn reminders(&self, caller: &MemoryCaller, most: usize) -> Outcome<Vec<(crate::Id, String)>> {
         let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
@@ -562,7 +562,7 @@ impl MemoryServer {
     ///
     /// # Errors
     /// Whatever it fails with.
-    pub fn with_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space, u64) -> Outcome<T>) -> Outcome<T> {
+    pub fn with_space<T>(&self, caller: &MemoryCaller, work: impl FnOnce(&mut Space, u64) -> Outcome<T>) -> Outcome<T> {
         let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         let now = self.now();
@@ -579,7 +579,7 @@ impl MemoryServer {
     ///
     /// # Errors
     /// Whatever it fails with.
-    pub fn read_space<T>(&self, caller: &Caller, work: impl FnOnce(&mut Space) -> Outcome<T>) -> Outcome<T> {
+    pub fn read_space<T>(&self, caller: &MemoryCaller, work: impl FnOnce(&mut Space) -> Outcome<T>) -> Outcome<T> {
         let room = self.room_of(caller)?;
         let mut space = room.space.lock();
         space.read(self.now(), work)

@@ -53,7 +53,7 @@ pub struct Body {
 
 /// What is newer than a version.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct RecordChanges {
     /// The version that it brings.
     pub version: Version,
     /// Memories, in the order they were first stored.
@@ -70,7 +70,7 @@ pub struct Changes {
 
 /// What a memory was before it was changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Revision {
+pub struct MemoryRevision {
     /// When it was replaced.
     pub at: u64,
     /// What was known of it.
@@ -95,13 +95,13 @@ pub struct Record {
 }
 
 /// What finding a memory needs: its row of meaning and its words.
-pub type Finding = (Vec<i8>, Sparse);
+pub type SearchRow = (Vec<i8>, Sparse);
 
 /// One change of a space.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Memories that are new or changed; without a row and words only what is known of them changes.
-    pub memories: Vec<(Memory, Option<Finding>)>,
+    pub memories: Vec<(Memory, Option<SearchRow>)>,
     /// Texts and vectors that are new.
     pub bodies: Vec<Body>,
     /// Edges that are new or changed.
@@ -113,7 +113,7 @@ pub struct Batch {
     /// What happened.
     pub records: Vec<Record>,
     /// What memories were before this change.
-    pub revisions: Vec<Revision>,
+    pub revisions: Vec<MemoryRevision>,
     /// Memories that go for good, with everything that is kept of them or names them.
     pub erased: Vec<Id>,
     /// The answer to a call, under the key that it came with.
@@ -155,7 +155,7 @@ pub trait Storage: Send {
     ///
     /// # Errors
     /// The store failed.
-    fn changes(&mut self, since: Version) -> Outcome<Option<Changes>>;
+    fn changes(&mut self, since: Version) -> Outcome<Option<RecordChanges>>;
 
     /// Begins a change: nobody else writes until it ends.
     ///
@@ -194,7 +194,7 @@ pub trait Storage: Send {
     ///
     /// # Errors
     /// The store failed.
-    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>>;
+    fn history(&mut self, id: Id) -> Outcome<Vec<MemoryRevision>>;
 
     /// Overwrites what erased memories have left behind in the files of the store. `false` if others use it just now: what is
     /// left is remembered, see [`Storage::has_remains`].

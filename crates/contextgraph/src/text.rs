@@ -4,7 +4,7 @@ pub mod language;
 pub mod segment;
 
 use crate::rng::splitmix;
-use language::Language;
+use language::TextLanguage;
 
 /// Words that say nothing about what a text is about.
 const STOP: &[&str] = &[
@@ -39,9 +39,9 @@ pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// The words that say something, in the language of the text, with their stems.
 #[must_use]
 pub fn telling(text: &str) -> Vec<(String, String)> {
-    let language = Language::of(text);
-    let read = language.unwrap_or(Language::English);
-    let elided = matches!(language, Some(Language::French | Language::Italian));
+    let language = TextLanguage::of(text);
+    let read = language.unwrap_or(TextLanguage::English);
+    let elided = matches!(language, Some(TextLanguage::French | TextLanguage::Italian));
     words(text)
         .map(|word| match word.split_once('\'') {
             // `l'opera`: what stands before the mark is an article.
@@ -109,8 +109,8 @@ pub fn stem(word: &str) -> String {
 /// of endings and particles alone.
 #[must_use]
 pub fn entities(text: &str) -> Vec<String> {
-    let language = Language::of(text);
-    let mut found: Vec<String> = if language == Some(Language::Spaceless) {
+    let language = TextLanguage::of(text);
+    let mut found: Vec<String> = if language == Some(TextLanguage::Spaceless) {
         let grammar = |c: char| ('\u{3041}'..='\u{309f}').contains(&c);
         words(text).filter(|word| word.chars().count() > 1 && !word.chars().any(grammar)).collect()
     } else {

@@ -296,7 +296,7 @@ impl Calibration {
     }
 
     /// Level 4: looks for the three thresholds of alignment that fit what turned out. `None` for too few samples.
-    pub fn optimize(&mut self, domain: Domain, now: u64) -> Option<bayes::Found> {
+    pub fn optimize(&mut self, domain: Domain, now: u64) -> Option<bayes::ThresholdOptimum> {
         let current = ["theta_opt", "theta_acc", "theta_warn"].map(|name| self.value(name, domain));
         let found = bayes::search(&self.samples(0), current)?;
         self.last_level4 = Some(now);

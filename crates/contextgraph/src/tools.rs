@@ -21,7 +21,7 @@ pub(crate) mod when;
 
 use serde_json::Value;
 
-use crate::dream::State;
+use crate::dream::DreamState;
 use crate::engine::{Comparing, Space};
 use crate::error::Outcome;
 use crate::mind::Doc;
@@ -46,7 +46,7 @@ pub enum Class {
 }
 
 /// A call of a tool.
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     /// The space.
     pub space: &'a mut Space,
     /// The arguments, checked.
@@ -69,7 +69,7 @@ pub struct Call<'a> {
     pub compared: Option<Comparing>,
 }
 
-impl std::fmt::Debug for Call<'_> {
+impl std::fmt::Debug for ToolCall<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Call").field("space", &self.space.name()).field("agent", &self.agent).finish_non_exhaustive()
     }
@@ -78,7 +78,7 @@ impl std::fmt::Debug for Call<'_> {
 /// What a tool may know and ask of a dream that runs beside it.
 pub trait DreamView {
     /// Where the dream is.
-    fn state(&self) -> State;
+    fn state(&self) -> DreamState;
     /// The share of one processor that it takes, in `[0, 1]`.
     fn load(&self) -> f64;
     /// Asks for a dream; it begins when the call has ended. `false` if one is going on or was asked for.
@@ -106,7 +106,7 @@ pub struct Spec {
     /// What it gives, as a JSON Schema.
     pub output: Value,
     /// What it does.
-    pub run: fn(&mut Call<'_>) -> Outcome<Value>,
+    pub run: fn(&mut ToolCall<'_>) -> Outcome<Value>,
 }
 
 impl std::fmt::Debug for Spec {

@@ -153,14 +153,14 @@ impl Stage {
 /// The phase of consolidation, with its angle: asleep `phi` is 0, in the dream of exploring pi, awake a quarter turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Phase {
+pub enum LearningPhase {
     NREM,
     REM,
     #[default]
     Wake,
 }
 
-impl Phase {
+impl LearningPhase {
     /// The phase of an activity in `[0, 1]` (a running mean).
     #[must_use]
     pub fn of_activity(activity: f64) -> Self {

@@ -153,14 +153,14 @@ impl Sparse {
 
 /// A vector of floats in eight bits each, with one scale.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Quantized {
+pub struct QuantizedVector {
     /// What one step stands for.
     pub scale: f32,
     /// The steps.
     pub steps: Vec<i8>,
 }
 
-impl Quantized {
+impl QuantizedVector {
     /// Rounds to 255 steps between the negative and the positive of the largest entry.
     #[must_use]
     pub fn of(values: &[f32]) -> Self {
@@ -203,7 +203,7 @@ mod tests {
 
         #[test]
         fn steps_are_near(a in prop::collection::vec(-1f32..1.0, 16..64)) {
-            let back = Quantized::of(&a).values();
+            let back = QuantizedVector::of(&a).values();
             prop_assert!(a.iter().zip(&back).all(|(x, y)| (x - y).abs() <= 0.5 / 127.0 + 1e-6));
         }
 

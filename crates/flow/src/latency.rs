@@ -1,41 +1,59 @@
 //! How long calls of one thing take, of late: counted by size, forgotten by halves.
 //!
 //! Decides which class of time (proposal 3) follows from what was measured, and when that is enough to say something else
-//! than what is declared. It does not know what is called. Noting a time is one addition.
+//! than what is declared. It does not know what is called.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use switchboard_protocol::proposals::manifest::LatencyClass;
 
-/// The upper ends of the sizes, in milliseconds; what is longer falls into one more.
+use crate::histogram::{Histogram, Scale};
+
+/// The upper ends of the sizes, in milliseconds.
 /// Up to half a minute each is at most twice the one before, mostly half as long again: so near is what is told of a time.
 const ENDS: [u64; 31] = [
     1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000,
     10_000, 15_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
 ];
-/// Sizes.
-const SIZES: usize = ENDS.len() + 1;
+const SCALE: Scale = Scale::new(&in_micros());
+
+const fn in_micros() -> [u64; ENDS.len()] {
+    let mut ends = ENDS;
+    let mut at = 0;
+    while at < ends.len() {
+        ends[at] *= 1_000;
+        at += 1;
+    }
+    ends
+}
+
 /// Where seconds begin, and where minutes do.
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60_000;
 /// As many calls have to be measured before they say more than a declaration.
-const MIN_MEASURED_CALLS: u32 = 5;
+const MIN_MEASURED_CALLS: u64 = 5;
 /// With more calls than this, what is older counts half.
-const HALVING_CALLS: u32 = 1_024;
+const HALVING_CALLS: u64 = 1_024;
 
 /// How long calls took.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Durations {
-    counts: [AtomicU32; SIZES],
-    total: AtomicU32,
+    histogram: Histogram,
+    total: AtomicU64,
+}
+
+impl Default for Durations {
+    fn default() -> Self {
+        Self { histogram: Histogram::new(SCALE), total: AtomicU64::new(0) }
+    }
 }
 
 /// What was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     /// How many calls, of late.
-    pub calls: u32,
+    pub calls: u64,
     /// The time that half of them did not exceed, in milliseconds, by its size.
     pub p50_ms: u64,
     /// The same for nineteen of twenty.
@@ -54,42 +72,19 @@ pub struct Classed {
 impl Durations {
     /// A call took that long.
     pub fn note(&self, took: Duration) {
-        let millis = u64::try_from(took.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX);
-        let size = ENDS.iter().position(|end| millis <= *end).unwrap_or(SIZES - 1);
-        if let Some(count) = self.counts.get(size) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
+        self.histogram.note(took);
         if self.total.fetch_add(1, Ordering::Relaxed) + 1 == HALVING_CALLS {
-            self.forget_half();
+            // Two that note at once may lose a count by this, which changes no class.
+            self.total.store(self.histogram.halve(), Ordering::Relaxed);
         }
-    }
-
-    /// Two that note at once may lose a count by this, which changes no class.
-    fn forget_half(&self) {
-        let mut left = 0;
-        for count in &self.counts {
-            let half = count.load(Ordering::Relaxed) / 2;
-            count.store(half, Ordering::Relaxed);
-            left += half;
-        }
-        self.total.store(left, Ordering::Relaxed);
     }
 
     /// What was measured; nothing without calls.
     #[must_use]
     pub fn measured(&self) -> Option<Measured> {
-        let counts: Vec<u32> = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
-        let calls: u32 = counts.iter().sum();
-        let at = |twentieths: u32| {
-            let wanted = (calls * twentieths).div_ceil(20).max(1);
-            let mut seen = 0;
-            let size = counts.iter().position(|count| {
-                seen += count;
-                seen >= wanted
-            });
-            size.map(|size| ENDS.get(size).or(ENDS.last()).copied().unwrap_or_default())
-        };
-        Some(Measured { calls, p50_ms: at(10)?, p95_ms: at(19)? }).filter(|measured| measured.calls > 0)
+        let now = self.histogram.snapshot();
+        let at = |share| now.quantile(share).and_then(|time| u64::try_from(time.as_millis()).ok());
+        Some(Measured { calls: now.count(), p50_ms: at(0.5)?, p95_ms: at(0.95)? })
     }
 
     /// The class: what was measured, once that is enough, and what is declared until then.

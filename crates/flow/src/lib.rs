@@ -6,6 +6,7 @@
 
 pub mod breaker;
 pub mod callback;
+pub mod histogram;
 pub mod latency;
 pub mod lifecycle;
 pub mod meter;

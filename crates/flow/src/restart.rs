@@ -5,16 +5,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// When a server that ended is started again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RestartMode {
-    /// Not by itself.
-    Never,
-    /// After an error. One that ends in good order is started at the next call.
-    OnFailure,
-    /// After any end, also one that was asked for, unless the operator asked for it.
-    Always,
-}
+pub use switchboard_protocol::mgp::RestartMode;
 
 /// When and how fast.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -176,6 +176,31 @@ mod tests {
         assert_eq!(judged(&claims(|_| {}), 1_010).err(), Some(Refusal::Expired));
     }
 
+    /// Ends that no clock reaches, and what is no time.
+    #[test]
+    fn odd_times_let_nobody_in() {
+        for end in [
+            json!(u64::MAX),
+            json!(i64::MAX),
+            json!(1e308),
+            json!(18_446_744_073_709_551_616.0),
+            json!(-0.5),
+            json!(null),
+            json!(true),
+            json!([2_000]),
+            json!("2000"),
+            json!({"$numberLong": "2000"}),
+        ] {
+            let found = judged(&claims(|c| drop(c.insert("exp".into(), end.clone()))), 950);
+            assert_eq!(found.err(), Some(Refusal::Endless), "{end}");
+            for key in ["nbf", "iat"] {
+                let found = judged(&claims(|c| drop(c.insert(key.into(), end.clone()))), 950);
+                assert_eq!(found.err(), Some(Refusal::Early), "{key} {end}");
+            }
+        }
+        assert!(judged(&claims(|c| drop(c.insert("exp".into(), json!(99_999_999_999_u64)))), 950).is_ok());
+    }
+
     #[test]
     fn rights_come_from_the_configured_claims_alone() {
         let ann = judged(&claims(|c| drop(c.insert("scope".into(), json!(["tools", "admin", "server:git"])))), 950);

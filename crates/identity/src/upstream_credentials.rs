@@ -10,9 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_config::{Config, Endpoint, Loaded, OAuthClient};
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::{Authorizer, Credentials, Wanted};
-use switchboard_peer::oauth::{
-    Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Scopes, Secret,
-};
+use switchboard_peer::oauth::{Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Scopes};
 use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Store, StoreError};
 use tokio::sync::OnceCell;
@@ -203,7 +201,7 @@ fn machine(url: &str, client: &OAuthClient) -> Result<Machine, OAuthError> {
     let registered = RegisteredClient {
         issuer: client.issuer.clone(),
         client_id: client.client_id.clone(),
-        client_secret: Some(Secret::from(client.client_secret.reveal().to_owned())),
+        client_secret: Some(client.client_secret.clone()),
     };
     let scopes = Scopes::parse(&client.scopes.join(" "));
     let options = OAuthOptions { registered: Some(registered), scopes, ..OAuthOptions::new(CLIENT_NAME) };

@@ -249,7 +249,7 @@ pub(crate) fn is_tokens(slot: &str) -> bool {
 }
 
 fn secret(secret: &Secret) -> String {
-    secret.expose().to_owned()
+    secret.reveal().to_owned()
 }
 
 impl Vault for StoredVault {
@@ -381,9 +381,9 @@ mod tests {
 
         let again = open("ann").await;
         let kept = again.tokens(&key()).unwrap();
-        assert_eq!(kept.refresh.unwrap().expose(), "refresh-secret");
+        assert_eq!(kept.refresh.unwrap().reveal(), "refresh-secret");
         assert_eq!((kept.requested.to_string().as_str(), seconds(kept.expires_at)), ("a b", Some(77)));
-        assert_eq!(again.registration("https://i").unwrap().client_secret.unwrap().expose(), "client-secret");
+        assert_eq!(again.registration("https://i").unwrap().client_secret.unwrap().reveal(), "client-secret");
         assert_eq!(again.redirect_uri().as_deref(), Some("http://127.0.0.1:5/callback"));
         assert!(open("bob").await.tokens(&key()).is_none(), "they are ann's");
         for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -421,6 +421,6 @@ mod tests {
         second.keep_tokens(&key(), Some(tokens("one", None)));
         second.look_again().await;
         let kept = second.tokens(&key()).unwrap();
-        assert_eq!((kept.access.expose(), kept.refresh.unwrap().expose()), ("two", "r2"));
+        assert_eq!((kept.access.reveal(), kept.refresh.unwrap().reveal()), ("two", "r2"));
     }
 }

@@ -10,6 +10,7 @@ mod hearers;
 mod record;
 mod scope;
 
+pub(crate) use record::QuestionRecord;
 pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
 
 use std::collections::HashMap;
@@ -26,14 +27,15 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension, method};
 use switchboard_store::{CallbackState, StoredCallback};
-use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Raw, Request};
+use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Object, Raw, Request};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::hearers::Concerns;
+use crate::forward::malformed;
 use crate::initialize;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, params_missing, text_of};
 use crate::server::Server;
 
 /// How often it is looked whether the operator has answered.
@@ -167,7 +169,7 @@ impl Kernel {
             Came::TooMany { bound, is_first } => {
                 tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
                 if is_first {
-                    self.record_too_many(server, about.as_ref(), &request, bound);
+                    QuestionRecord(&self.gate().audit).too_many(server, about.as_ref(), &request, bound);
                 }
                 self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"));
             }
@@ -210,7 +212,7 @@ impl Kernel {
         self.callbacks().waiting.lock().remove(&id);
         let said = match &ending {
             Ending::Answered(answer) => {
-                match self.record_answer(&id, &server, about.as_ref(), &request, answer).await {
+                match QuestionRecord(&self.gate().audit).answer(&id, &server, about.as_ref(), &request, answer).await {
                     Ok(()) => Some(answer.said.clone()),
                     Err(fault) => {
                         tracing::error!(callback = %id, %fault, "an answer is withheld: it cannot be put on record");
@@ -222,7 +224,7 @@ impl Kernel {
                 let said = without_answer(&request, "invalid_response");
                 let open = self.callbacks().table.lock().close(&id, &said);
                 if open.is_some() {
-                    self.record_unfit(&server, about.as_ref(), &request).await;
+                    QuestionRecord(&self.gate().audit).unfit(&server, about.as_ref(), &request).await;
                 }
                 open.map(|_| said)
             }
@@ -231,7 +233,7 @@ impl Kernel {
                 let open = self.callbacks().table.lock().close(&id, &said);
                 let cancelled = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
                 if open.is_some() && !cancelled {
-                    self.record_unanswered(&server, about.as_ref(), &request).await;
+                    QuestionRecord(&self.gate().audit).unanswered(&server, about.as_ref(), &request).await;
                 }
                 // Who waits for no answer might take it for one to its next question.
                 open.map(|_| said)
@@ -406,8 +408,36 @@ impl Kernel {
         });
     }
 
+    /// Answers `mgp/callback/respond`: a question of a server, or else one of the gate.
+    pub(crate) async fn respond_to_callback(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
+        let nothing = Raw::empty_object();
+        match self.answer_callback(context, given.unwrap_or(&nothing)).await {
+            Some(answer) => answer,
+            None => self.answer_gate(context, given).await,
+        }
+    }
+
+    /// Takes the answer to a question of the gate itself, at its desk.
+    async fn answer_gate(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
+        let given = given.ok_or_else(params_missing)?;
+        let params = Object::open(given).map_err(malformed)?;
+        let id = text_of(&params, "callback_id")?;
+        let answer = text_of(&params, "response")?;
+        if let Some(asked) = self.gate().desk.asked_about(&id)
+            && let Some(server) = self.server(&asked.server)
+        {
+            let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
+            self.admit_answer_for(context, &server, tool, given).await?;
+        }
+        if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
+            Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
+        } else {
+            Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))
+        }
+    }
+
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    pub(crate) async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;

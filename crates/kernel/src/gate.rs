@@ -4,13 +4,11 @@
 //! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
 //! decisions themselves are pure and live in `switchboard-policy` and `switchboard-validators`; here they are asked in order.
 
-pub(crate) mod admin;
 pub(crate) mod audit;
 pub(crate) mod audit_sinks;
 mod authority;
 mod bases;
 pub(crate) mod canonical;
-mod change_rights;
 mod confirm;
 mod continued;
 mod dialed;
@@ -22,10 +20,10 @@ mod own_files;
 pub(crate) mod passage;
 pub(crate) mod pins;
 mod policy;
+mod preflight;
 pub(crate) mod rates;
 mod record;
 mod refused;
-mod replay;
 pub(crate) mod request;
 mod resolve;
 pub(crate) mod results;

@@ -46,7 +46,7 @@ impl Holder for Kernel {
     }
 
     fn restore<'a>(&'a self, server: &'a Arc<Server>, connection: &'a SharedConnection) -> BoxFuture<'a, ()> {
-        Box::pin(self.subscribe_again_at(server, connection))
+        Box::pin(self.event_service().subscribe_again_at(server, connection))
     }
 }
 

@@ -29,24 +29,24 @@ use crate::apps::Apps;
 use crate::callbacks::Callbacks;
 use crate::clients::ClientState;
 use crate::directory::{Directory, ListKind, Source};
-use crate::discovery::Discovery;
-use crate::events::Events;
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, OWNER};
 use crate::holder;
 use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
-use crate::manifest::Manifests;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
-use crate::registry::Registry;
 use crate::repeat_offender::Refusals;
 use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
+use crate::services::discovery::Discovery;
+use crate::services::events::{EventService, Events};
+use crate::services::manifest::Manifests;
+use crate::services::registry::Registry;
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
 
-pub(crate) use answer::{OF_MGP, no_such_method, object_of, plain, text_of};
+pub(crate) use answer::{OF_MGP, no_such_method, object_of, params_missing, plain, text_of};
 pub(crate) use call::{Called, no_such_tool};
 pub(crate) use content::{LocatedResource, no_such_prompt, unknown_resource};
 pub(crate) use repeat::told_of_unknown;
@@ -454,6 +454,11 @@ impl Kernel {
 
     pub(crate) fn events(&self) -> &Events {
         &self.0.events
+    }
+
+    /// Subscriptions, and who may hear of what.
+    pub(crate) fn event_service(&self) -> EventService<Self> {
+        EventService::new(self, &self.0.events)
     }
 
     pub(crate) fn streams(&self) -> &Streams {

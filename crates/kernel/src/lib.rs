@@ -7,44 +7,40 @@ mod apps;
 mod callbacks;
 mod clients;
 pub mod directory;
-mod discovery;
-mod events;
-mod flow;
 mod forward;
 mod gate;
 mod holder;
 mod initialize;
-mod intent;
 mod kernel;
-mod lifecycle;
 mod listen;
-mod manifest;
 mod mentions;
-mod operator_actions;
 mod parked;
 mod profiles;
-mod registry;
 mod relay;
 mod repeat_offender;
+mod services;
 mod spec;
 mod streams;
 mod tasks;
 
 pub use directory::Curated;
-pub use discovery::{AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext};
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
-pub use lifecycle::{SERVERS_LIST, SERVERS_ORDER};
-pub use operator_actions::OperatorActions;
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use registry::{
+pub use services::discovery::{
+    AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
+};
+pub use services::lifecycle::{SERVERS_LIST, SERVERS_ORDER};
+pub use services::operator_actions::OperatorActions;
+pub use services::registry::{
     Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
     ServerOffers, Source,
 };
+pub use services::table::{OwnName, own_names};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,

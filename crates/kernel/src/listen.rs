@@ -13,12 +13,12 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::directory::ListKind;
-use crate::events;
 use crate::forward::malformed;
 use crate::gate::Subject;
 use crate::gate::request::Asking;
 use crate::kernel::{Kernel, LocatedResource};
 use crate::server::Server;
+use crate::services::events;
 
 /// Streams that may be open at once.
 const MAX_LISTEN_STREAMS: usize = 10_000;
@@ -111,7 +111,7 @@ struct Open<'a> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.kernel.listeners().open.lock().remove(&self.key);
-        self.kernel.end_subscriptions_of(&self.owner);
+        self.kernel.event_service().end_subscriptions_of(&self.owner);
         for (server, uri) in self.watched.drain(..) {
             // The server may have been replaced meanwhile.
             if let Some(server) = self.kernel.server(&server) {
@@ -149,7 +149,9 @@ impl Kernel {
         let owner: Arc<str> = format!("stream-{key}").into();
         let mut open = Open { kernel: self, key, owner: owner.clone(), watched: Vec::new() };
         let events = match filter.get(EXTENSION_ID).as_ref().and_then(events::on_stream) {
-            Some(said) => Some(Box::pin(self.events_on_stream(context, said?, (request.id.to_raw(), owner))).await?),
+            Some(said) => Some(
+                Box::pin(self.event_service().events_on_stream(context, said?, (request.id.to_raw(), owner))).await?,
+            ),
             None => None,
         };
         if let Some(events) = &events {
@@ -172,7 +174,7 @@ impl Kernel {
             listeners.insert(key, Arc::new(listener));
         }
         if let Some(events) = events {
-            self.send_events_to(&events.id, context.remote.clone());
+            self.event_service().send_events_to(&events.id, context.remote.clone());
         }
         tokio::select! {
             () = context.cancel.cancelled() => {}

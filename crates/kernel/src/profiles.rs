@@ -10,10 +10,10 @@ use std::sync::Arc;
 use switchboard_peer::Session;
 use switchboard_protocol::mgp::Risk;
 
-use crate::discovery::Shown;
 use crate::gate::ToolPolicy;
 use crate::kernel::Kernel;
 use crate::names;
+use crate::services::discovery::Shown;
 
 /// The profiles that there are, by name.
 pub type Profiles = HashMap<String, Profile>;

@@ -11,7 +11,7 @@ use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
 use crate::bridge;
-use crate::callbacks::{About, CallQuestions};
+use crate::callbacks::{About, CallQuestions, QuestionRecord};
 use crate::clients::{ClientState, wants_log};
 use crate::gate::{self, CallAuthority, Continued, audit, provenance};
 use crate::initialize;
@@ -293,7 +293,7 @@ impl Kernel {
         let client = AskedClient { remote: session.remote(), caller: &caller };
         let reply = self.ask_client(&client, server, request, Some(back)).await;
         let Ok(answer) = &reply.outcome else { return reply };
-        match self.record_said(session, server, None, answer).await {
+        match QuestionRecord(&self.gate().audit).said(session, server, None, answer).await {
             Ok(()) => reply,
             Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
         }

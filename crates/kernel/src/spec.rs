@@ -14,10 +14,10 @@ use switchboard_validators::arguments::OwnFiles;
 use switchboard_validators::shell::Understood;
 use switchboard_wire::Limits;
 
-use crate::discovery::ToolContext;
 use crate::gate::rates::PrincipalRates;
 use crate::profiles::Profiles;
-use crate::registry::ServerOffers;
+use crate::services::discovery::ToolContext;
+use crate::services::registry::ServerOffers;
 
 /// How the kernel behaves.
 #[derive(Debug, Clone)]

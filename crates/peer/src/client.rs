@@ -180,8 +180,8 @@ impl Disorder {
     }
 }
 
-impl From<&duplex::Stats> for Disorder {
-    fn from(stats: &duplex::Stats) -> Self {
+impl From<&duplex::DuplexStats> for Disorder {
+    fn from(stats: &duplex::DuplexStats) -> Self {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Self {
             stray_answers: read(&stats.stray_answers),

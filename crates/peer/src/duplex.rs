@@ -76,7 +76,7 @@ impl Options {
 
 /// What went wrong on a connection without ending it.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub struct DuplexStats {
     /// Answers to calls that nobody waits for: late, repeated, or never asked.
     pub stray_answers: AtomicU64,
     /// Lines that are no messages.
@@ -96,7 +96,7 @@ pub struct Connection {
     enough: CancellationToken,
     /// Cancelled when the connection has ended, for whatever reason.
     closed: CancellationToken,
-    stats: Stats,
+    stats: DuplexStats,
 }
 
 /// What [`start`] gives back.
@@ -124,7 +124,7 @@ where
         ids: Ids::default(),
         enough: CancellationToken::new(),
         closed,
-        stats: Stats::default(),
+        stats: DuplexStats::default(),
     });
     let id = format!("stdio-{}", crate::random_token());
     let identity = Identity { admin: options.admin, ..Identity::new(options.principal.clone(), Method::Local) };
@@ -158,7 +158,7 @@ impl Connection {
 
     /// What went wrong so far.
     #[must_use]
-    pub const fn stats(&self) -> &Stats {
+    pub const fn stats(&self) -> &DuplexStats {
         &self.stats
     }
 

@@ -19,7 +19,6 @@ mod flow;
 mod keys;
 mod registration;
 mod scope;
-mod secret;
 mod token;
 mod vault;
 
@@ -36,8 +35,8 @@ pub use self::error::OAuthError;
 pub use self::keys::signing_keys;
 pub use self::registration::AuthMethod;
 pub use self::scope::Scopes;
-pub use self::secret::Secret;
 pub use self::vault::{Memory, Registration, TokenKey, Tokens, Vault};
+pub use switchboard_protocol::Secret;
 
 use self::flow::{Flow, bearer};
 use crate::BoxFuture;

@@ -47,6 +47,13 @@ impl Finding {
         self
     }
 
+    /// The same, telling in which part of something it was found.
+    #[must_use]
+    pub fn inside(mut self, part: &str) -> Self {
+        self.message = bounded(format!("{} (in {part})", self.message));
+        self
+    }
+
     /// The same with a place.
     #[must_use]
     pub const fn at(mut self, line: usize, column: usize) -> Self {
@@ -93,6 +100,8 @@ mod tests {
             assert!(finding.message.contains(" characters ..]"));
             assert!(finding.suggestion.is_some_and(|suggestion| suggestion.len() <= MAX_MESSAGE_BYTES));
         }
+        let finding = Finding::new("rule", "an order").inside(&"x".repeat(1 << 20));
+        assert!(finding.message.len() <= MAX_MESSAGE_BYTES, "{}", finding.message.len());
         let short = "x".repeat(MAX_MESSAGE_BYTES);
         assert_eq!(Finding::new("rule", short.as_str()).message, short);
     }

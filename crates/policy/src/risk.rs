@@ -22,7 +22,7 @@ use switchboard_wire::Raw;
 use crate::permission::name;
 use carried::Cargo;
 use easing::Choice;
-use fallback::Class;
+use fallback::RiskClass;
 use nature::{Nature, Told};
 use verbs::Kind;
 
@@ -168,7 +168,7 @@ impl ConfirmReason {
 /// What a definition tells beside what it says of its dangers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Found {
-    class: Option<Class>,
+    class: Option<RiskClass>,
     nature: Option<Nature>,
     cargo: Cargo,
     /// The same without what an argument may hold, where that changes it.
@@ -201,7 +201,7 @@ impl Found {
 
     /// The same of a tool, where nothing tells what it does: that is no sign of harmlessness. What arguments carry is judged.
     fn or_unknown(self, declared: &ToolSecurity, name: &str) -> Self {
-        let judged = !self.cargo.carried.is_empty() || matches!(self.class, Some(Class::Shell | Class::Code));
+        let judged = !self.cargo.carried.is_empty() || matches!(self.class, Some(RiskClass::Shell | RiskClass::Code));
         let Some((found, (told_by, kind))) = self
             .nature
             .filter(|_| !judged)
@@ -268,7 +268,7 @@ pub fn assess_read(declared: &ToolSecurity, trust: TrustLevel, mgp: bool) -> Ass
 pub fn assess_template(
     declared: &ToolSecurity,
     name: &str,
-    class: Option<Class>,
+    class: Option<RiskClass>,
     trust: TrustLevel,
     mgp: bool,
 ) -> Assessment {
@@ -281,7 +281,7 @@ pub fn assess_template(
 pub fn assess_content(
     declared: &ToolSecurity,
     name: &str,
-    class: Option<Class>,
+    class: Option<RiskClass>,
     operator: &OperatorWord,
     trust: TrustLevel,
     mgp: bool,
@@ -334,7 +334,7 @@ fn only_reads(declared: &ToolSecurity, found: &Found) -> bool {
         || declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
         || declared.risk > Some(Risk::Safe)
         || declared.reversible == Some(false)
-        || matches!(found.class, Some(Class::Shell | Class::Code))
+        || matches!(found.class, Some(RiskClass::Shell | RiskClass::Code))
         || nature::writes_by_argument(declared)
         || found.writes_statements().is_some();
     let Some(nature) = found.nature.filter(|_| !contradicted) else { return false };
@@ -349,9 +349,9 @@ fn only_reads(declared: &ToolSecurity, found: &Found) -> bool {
     nature.looks() && (hinted || !vague) || hinted && silent
 }
 
-fn permissions(declared: &ToolSecurity, class: Option<Class>) -> Vec<String> {
+fn permissions(declared: &ToolSecurity, class: Option<RiskClass>) -> Vec<String> {
     let mut permissions: Vec<String> = Vec::new();
-    let implied = class.map(Class::permission);
+    let implied = class.map(RiskClass::permission);
     for word in declared.permissions.iter().map(String::as_str).chain(implied) {
         let canonical = name::read(word).map_or_else(|_| word.to_owned(), |known| known.canonical.into_owned());
         if !permissions.contains(&canonical) {
@@ -377,10 +377,10 @@ fn validators(
     let mut validators: Vec<ValidatorName> =
         declared.validators.iter().copied().filter(|validator| *validator != ValidatorName::None).collect();
     let said = mgp && !validators.is_empty();
-    for class in [Class::Shell, Class::Code, Class::Network] {
+    for class in [RiskClass::Shell, RiskClass::Code, RiskClass::Network] {
         // A server that knows about validators may have its reasons to reach a private network. That it runs commands
         // or code without a check is not for it to say.
-        let guessed = class != Class::Network || !said;
+        let guessed = class != RiskClass::Network || !said;
         if guessed && permissions.iter().any(|permission| permission == class.permission()) {
             validators.push(class.validator());
         }

@@ -71,7 +71,8 @@ struct Node {
     /// The schema `false`.
     never: bool,
     types: Types,
-    values: Option<Vec<Value>>,
+    /// Lists of which each has the value: `enum`, and `const` as a list of one.
+    values: Vec<Vec<Value>>,
     required: Vec<String>,
     /// Sorted by name.
     properties: Vec<(String, usize)>,
@@ -110,7 +111,7 @@ impl Node {
     fn is_empty(&self) -> bool {
         !self.never
             && self.types == Types::ANY
-            && self.values.is_none()
+            && self.values.is_empty()
             && self.required.is_empty()
             && self.properties.is_empty()
             && self.additional.is_none()

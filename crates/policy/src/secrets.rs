@@ -7,7 +7,7 @@ use regex::Regex;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secret {
+pub struct SecretMatch {
     /// What it seems to be.
     pub kind: &'static str,
     /// Where it stands, in bytes.
@@ -55,11 +55,11 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The secrets in a text, by where they begin.
 #[must_use]
-pub fn find(text: &str) -> Vec<Secret> {
-    let mut found: Vec<Secret> = Vec::new();
+pub fn find(text: &str) -> Vec<SecretMatch> {
+    let mut found: Vec<SecretMatch> = Vec::new();
     let mut add = |kind, place: Range<usize>| {
         if !found.iter().any(|earlier| earlier.place.start < place.end && place.start < earlier.place.end) {
-            found.push(Secret { kind, place });
+            found.push(SecretMatch { kind, place });
         }
     };
     for place in private_keys(text) {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn shapes() {
         let key = format!("AKIA{}", "ABCDEFGHIJKLMNOP");
-        assert_eq!(find(&format!("id {key}."))[0], Secret { kind: "AWS access key", place: 3..23 });
+        assert_eq!(find(&format!("id {key}."))[0], SecretMatch { kind: "AWS access key", place: 3..23 });
         assert_eq!(find("postgres://app:hunter22@db/x").len(), 1);
         assert_eq!(find("api_key = 9fK2mQ7xT4bW8zR1").len(), 1);
         for harmless in [

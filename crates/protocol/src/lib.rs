@@ -14,6 +14,8 @@ pub mod mgp;
 pub mod proposals;
 pub mod provenance;
 mod revision;
+mod secret;
 
 pub use fault::Fault;
 pub use revision::{Era, Revision};
+pub use secret::{Secret, SentSecret};

@@ -43,4 +43,4 @@ pub use extension::{Extension, ExtensionSet};
 pub use metadata::{Confirmation, Delegation, Malformed, Metadata};
 pub use negotiation::{Agreement, EXTENSION_ID, Offer, Place, ServerDeclaration};
 pub use version::{Compatibility, VERSION};
-pub use words::{ApprovalPolicy, DefaultPolicy, Risk, TrustLevel, ValidatorName};
+pub use words::{ApprovalPolicy, DefaultPolicy, RestartMode, Risk, TrustLevel, ValidatorName};

@@ -18,7 +18,7 @@ use std::fmt;
 use switchboard_wire::{Edit, Kind, Object, Raw, Refusal};
 
 pub use permissions::{
-    DeniedScope, PermissionCheckParams, PermissionCheckResult, ScopeNegotiationParams, ScopeNegotiationResult, Secret,
+    DeniedScope, PermissionCheckParams, PermissionCheckResult, ScopeNegotiationParams, ScopeNegotiationResult,
     SessionToken,
 };
 

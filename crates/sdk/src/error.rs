@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use switchboard_protocol::Fault;
-use switchboard_protocol::fault::{FaultKind, Rendering};
+use switchboard_protocol::fault::{FaultKind, Rendering, error_chain};
 use switchboard_wire::{ErrorObject, Raw};
 
 /// Why a handler has no result.
@@ -107,14 +107,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
             Ok(object) => return Self::object(*object),
             Err(error) => error,
         };
-        let mut message = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            message.push_str(": ");
-            message.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self::msg(message)
+        Self::msg(error_chain(&*error))
     }
 }
 

@@ -57,7 +57,7 @@ pub use seal::StateKey;
 pub use server::{Bound, BuildError, Eras, Server, ServerBuilder};
 pub use switchboard_peer::server::http::HttpOptions;
 pub use switchboard_protocol::{Era, Fault, Revision, fault, mcp, mgp};
-pub use switchboard_transport::http_server::{Access, AllowList};
+pub use switchboard_transport::http_server::{AccessRules, AllowList};
 pub use switchboard_wire::{ErrorObject, Raw};
 pub use task::{TaskOptions, TaskSupport};
 pub use template::TemplateError;

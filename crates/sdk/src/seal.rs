@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use switchboard_wire::{Limits, Raw};
+use switchboard_wire::{Limits, Raw, canonical};
 
 /// The key under which request states are signed.
 ///
@@ -95,7 +95,7 @@ const MAX_STATE: usize = 256 * 1024;
 /// What a state is bound to: who asks for what, with which arguments.
 pub(crate) fn binding(principal: &str, method: &str, name: &str, arguments: Option<&Raw>) -> String {
     let mut hash = Sha256::new();
-    let arguments = arguments.map(canonical).unwrap_or_default();
+    let arguments = arguments.map(canonical_text).unwrap_or_default();
     for part in [principal, method, name, arguments.as_str()] {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
@@ -103,20 +103,10 @@ pub(crate) fn binding(principal: &str, method: &str, name: &str, arguments: Opti
     URL_SAFE_NO_PAD.encode(hash.finalize())
 }
 
-/// The value with its keys in order, so that a client may write the same arguments differently.
-fn canonical(raw: &Raw) -> String {
-    fn sort(value: serde_json::Value) -> serde_json::Value {
-        match value {
-            serde_json::Value::Object(members) => {
-                let mut members: Vec<_> = members.into_iter().map(|(key, value)| (key, sort(value))).collect();
-                members.sort_by(|a, b| a.0.cmp(&b.0));
-                serde_json::Value::Object(members.into_iter().collect())
-            }
-            serde_json::Value::Array(values) => values.into_iter().map(sort).collect(),
-            other => other,
-        }
-    }
-    raw.view::<serde_json::Value>().map_or_else(|_| raw.as_str().to_owned(), |value| sort(value).to_string())
+/// A client may write the same arguments differently, but each number as it did: two amounts that a reader of floats takes
+/// for one are two. Where a member stands twice, the arguments are what was written.
+fn canonical_text(raw: &Raw) -> String {
+    canonical::exact(raw).unwrap_or_else(|_| raw.as_str().to_owned())
 }
 
 /// Writes a state.
@@ -199,6 +189,19 @@ mod tests {
         }
         let large = Remembered { once: [("x".to_owned(), Raw::string(&"x".repeat(MAX_STATE)))].into(), ..state() };
         assert_eq!(seal(&key, right, large, 100), Err(SealError::TooLarge));
+    }
+
+    /// A reader of floats takes these for one amount: a state for the one must not be taken for the other.
+    #[test]
+    fn long_numbers_are_told_apart() {
+        for (one, other) in [
+            (r#"{"amount":12345678901234567890123}"#, r#"{"amount":12345678901234567890124}"#),
+            (r#"{"amount":9007199254740993.0}"#, r#"{"amount":9007199254740992.0}"#),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+        ] {
+            let bound = |arguments| binding("ada", "tools/call", "pay", Some(&raw(arguments)));
+            assert_ne!(bound(one), bound(other), "{one} {other}");
+        }
     }
 
     proptest::proptest! {

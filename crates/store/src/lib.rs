@@ -40,7 +40,6 @@ mod answer;
 mod approvals;
 mod audit;
 mod callbacks;
-mod canonical;
 mod credentials;
 mod digest;
 mod error;
@@ -64,7 +63,6 @@ pub use audit::{
     Prepared, Report, Restored, Target, Text,
 };
 pub use callbacks::{CallbackState, StoredCallback};
-pub use canonical::canonical;
 pub use credentials::Credential;
 pub use digest::Digest;
 pub use error::StoreError;
@@ -73,7 +71,7 @@ pub use operations::{Operation, OperationState};
 pub use options::{Boundary, Faults, HeadPolicy, Mode, Options, Watcher};
 pub use pins::{MAX_PIN_VERSIONS, Observation, Observed, Pin, PinState, PinVersion, VersionState};
 #[cfg(feature = "postgres")]
-pub use postgres::Dialer;
+pub use postgres::PostgresDialer;
 pub use store::{Location, Store};
 pub use tokens::{NewToken, Token};
 pub use traits::{Approvals, AuditLog, Callbacks, Credentials, Grants, Operations, Pins, Tokens};

@@ -8,7 +8,7 @@ mod connection;
 mod dialer;
 mod tls;
 
-pub use dialer::Dialer;
+pub use dialer::PostgresDialer;
 
 use std::sync::Arc;
 

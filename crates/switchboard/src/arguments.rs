@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod documents;
 mod gate;
+mod help;
 mod memory;
 mod registry;
 mod servers;

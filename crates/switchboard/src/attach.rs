@@ -8,6 +8,7 @@ mod relay;
 pub(crate) mod socket;
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -35,6 +36,10 @@ const HELLO: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(10);
 /// How often it is looked whether it does.
 const READY_POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// How long a shared kernel may take to end for another one, beyond what its calls and servers may take.
+const RETIRING: Duration = Duration::from_secs(10);
+/// The file in the data folder that whoever starts a kernel has locked.
+const START_LOCK: &str = "start.lock";
 /// The longest first line.
 const MAX_HELLO_BYTES: u64 = 4_096;
 /// A log that is longer is put aside, and begins anew.
@@ -108,12 +113,7 @@ pub(crate) async fn running_or_started(
         return Ok(attached);
     }
     let failed = |error: io::Error| Failure::failed(format!("a shared kernel cannot be started: {error}"));
-    let folder = control::folder(&loaded.data_dir).map_err(failed)?;
-    // Of clients that start together one starts the kernel, and the others find it.
-    let lock = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("start.lock"));
-    let lock = lock.map_err(failed)?;
-    let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await;
-    let _lock = lock.map_err(|error| Failure::failed(error.to_string()))?.map_err(failed)?;
+    let _lock = start_lock(&loaded.data_dir).await.map_err(failed)?;
     if let Some(attached) = search.look(&loaded.data_dir).await {
         return Ok(attached);
     }
@@ -143,13 +143,84 @@ pub(crate) async fn running_or_started(
     }
 }
 
+/// Of those that start kernels together one starts, and the others find what it started.
+async fn start_lock(data_dir: &Path) -> io::Result<File> {
+    // It is made with the folder of the sockets, which nobody else can enter.
+    control::folder(data_dir)?;
+    let file = File::options().create(true).truncate(false).write(true).open(data_dir.join(START_LOCK))?;
+    tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await.map_err(io::Error::other)?
+}
+
+/// What a kernel that starts beside others of its data folder found.
+#[derive(Debug, Default)]
+pub(crate) struct Succession {
+    /// Shared kernels of the same configuration that ended for this one.
+    pub(crate) ended: Vec<u32>,
+    /// Kernels of the same configuration that stay: their servers run twice.
+    pub(crate) staying: Vec<u32>,
+    /// While it is there, nobody else starts a kernel: clients of those that ended wait for this one.
+    _lock: Option<File>,
+}
+
+/// Takes the place of the kernel that clients of `stdio` share, so that there is one set of servers. It finishes what runs and
+/// ends; its clients look for another kernel, and find this one as soon as it takes clients.
+pub(crate) async fn succeed(sources: &Sources, loaded: &Loaded) -> Succession {
+    let (digest, limits) = (digest(sources, loaded), &loaded.config.settings.limits);
+    let patience = limits.shutdown_grace + limits.stop_timeout + RETIRING;
+    let lock = match timeout(START, start_lock(&loaded.data_dir)).await {
+        Ok(Ok(lock)) => Some(lock),
+        Ok(Err(_)) | Err(_) => None,
+    };
+    let mut succession = Succession { _lock: lock, ..Succession::default() };
+    for (process, path) in doors(&loaded.data_dir) {
+        let Ok(Ok(retiring)) = timeout(HELLO, retire(&path, &digest)).await else { continue };
+        match retiring {
+            Retiring::Other => {}
+            Retiring::Stays => succession.staying.push(process),
+            Retiring::Ends(connection) => {
+                let _waiting = Waiting::begin("waiting for the shared kernel to finish what runs");
+                // It is closed when the process is gone, and its servers with it.
+                if timeout(patience, closed(connection)).await.is_ok() {
+                    succession.ended.push(process);
+                } else {
+                    succession.staying.push(process);
+                }
+            }
+        }
+    }
+    succession
+}
+
+/// What a kernel answers that is asked to end for another one.
+enum Retiring {
+    /// It serves another configuration.
+    Other,
+    /// It serves the same, and is nobody's to end.
+    Stays,
+    Ends(Box<BufReader<OwnedReadHalf>>),
+}
+
+async fn retire(path: &Path, digest: &str) -> io::Result<Retiring> {
+    let (answer, reader, _writer) = greet(path, "retire", digest, None).await?;
+    let is = |key: &str| answer.get(key) == Some(&Value::Bool(true));
+    Ok(match (is("retiring"), is("attached") || answer.get("retiring").is_some()) {
+        (true, _) => Retiring::Ends(Box::new(reader)),
+        (false, true) => Retiring::Stays,
+        (false, false) => Retiring::Other,
+    })
+}
+
+async fn closed(mut connection: Box<BufReader<OwnedReadHalf>>) {
+    while connection.read_u8().await.is_ok() {}
+}
+
 /// The log of the shared kernel, and the part of it that came before.
 const LOG: &str = "kernel.log";
 const EARLIER_LOG: &str = "kernel.log.1";
 
-fn log_file(data_dir: &Path) -> io::Result<std::fs::File> {
+fn log_file(data_dir: &Path) -> io::Result<File> {
     rotate_log(data_dir, MAX_LOG_BYTES)?;
-    let mut options = std::fs::OpenOptions::new();
+    let mut options = File::options();
     // What is appended goes to the end wherever that is, so that the file can be cut while a kernel writes.
     options.create(true).append(true);
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -164,7 +235,7 @@ fn rotate_log(data_dir: &Path, longest: u64) -> io::Result<()> {
         return Ok(());
     }
     std::fs::copy(&path, data_dir.join(EARLIER_LOG))?;
-    std::fs::OpenOptions::new().write(true).open(&path)?.set_len(0)
+    File::options().write(true).open(&path)?.set_len(0)
 }
 
 /// Looks after the log of the shared kernel while this process runs.
@@ -194,13 +265,24 @@ fn doors(data_dir: &Path) -> Vec<(u32, PathBuf)> {
 }
 
 async fn join(process: u32, path: &Path, digest: &str, profile: Option<&str>) -> io::Result<Option<Attached>> {
-    let (reader, mut writer) = UnixStream::connect(path).await?.into_split();
-    let mut reader = BufReader::new(reader);
-    let hello = json!({"switchboard": "attach", "version": VERSION, "configuration": digest, "profile": profile});
-    writer.write_all(format!("{hello}\n").as_bytes()).await?;
-    let answer = first_line(&mut reader).await?;
+    let (answer, reader, writer) = greet(path, "attach", digest, profile).await?;
     let taken = answer.get("attached") == Some(&Value::Bool(true));
     Ok(taken.then_some(Attached { process, reader, writer }))
+}
+
+/// Says to a kernel what is wanted of it, and hears what it says to that.
+async fn greet(
+    path: &Path,
+    wanted: &str,
+    digest: &str,
+    profile: Option<&str>,
+) -> io::Result<(Value, BufReader<OwnedReadHalf>, OwnedWriteHalf)> {
+    let (reader, mut writer) = UnixStream::connect(path).await?.into_split();
+    let mut reader = BufReader::new(reader);
+    let hello = json!({"switchboard": wanted, "version": VERSION, "configuration": digest, "profile": profile});
+    writer.write_all(format!("{hello}\n").as_bytes()).await?;
+    let answer = first_line(&mut reader).await?;
+    Ok((answer, reader, writer))
 }
 
 /// The first line of a connection, as JSON.
@@ -222,6 +304,10 @@ fn digest(sources: &Sources, loaded: &Loaded) -> String {
     for spec in specs::specs(&loaded.config, &loaded.data_dir) {
         word(&spec.id);
         word(&spec.fingerprint);
+    }
+    // The fingerprint of a server leaves out what is said of its use.
+    for server in &loaded.config.servers {
+        word(&switchboard_config::fingerprint(server));
     }
     let settings = &loaded.config.settings;
     word(&format!("{settings:?}"));

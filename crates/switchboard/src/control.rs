@@ -1,7 +1,7 @@
 //! The socket by which commands speak to kernels that run: a file in the data folder that only its owner can open.
 //!
-//! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, what they offer, and
-//! that they be started, ended or deregistered. No tool can be called through it.
+//! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, what they offer,
+//! that they be started, ended or deregistered, and that the configuration be read again. No tool can be called through it.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -20,7 +20,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+use crate::serve::reload::Reread;
 
+/// Asks a kernel to read its configuration again at once. It answers when what changed counts.
+const READ_AGAIN: &str = "dev.switchboard/configuration/read";
 /// The folder of the sockets, in the data folder.
 pub(crate) const FOLDER: &str = "run";
 /// The longest path that a socket can have everywhere.
@@ -41,11 +44,11 @@ pub(crate) struct Control {
 
 impl Control {
     /// Opens the socket. A kernel without one works all the same.
-    pub(crate) fn open(kernel: Kernel, data_dir: &Path) -> Option<Self> {
+    pub(crate) fn open(kernel: Kernel, reread: Reread, data_dir: &Path) -> Option<Self> {
         match bind(data_dir, "sock") {
             Ok((listener, path)) => {
                 let ended = CancellationToken::new();
-                tokio::spawn(serve(listener, kernel, ended.clone()));
+                tokio::spawn(serve(listener, Window { kernel, reread }, ended.clone()));
                 Some(Self { path, ended })
             }
             Err(error) => {
@@ -96,7 +99,7 @@ impl Drop for Control {
     }
 }
 
-async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken) {
+async fn serve(listener: UnixListener, window: Window, ended: CancellationToken) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTED_COMMANDS));
     loop {
         let accepted = tokio::select! {
@@ -111,7 +114,7 @@ async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken)
         let (true, Ok(place)) = (is_owner(&stream), places.clone().try_acquire_owned()) else { continue };
         let options = Options { principal: OWNER.into(), admin: true, ..Options::new(Role::Server) };
         let (reader, writer) = stream.into_split();
-        let started = duplex::start(reader, writer, options, Arc::new(Window(kernel.clone())));
+        let started = duplex::start(reader, writer, options, Arc::new(window.clone()));
         let ended = ended.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -124,7 +127,11 @@ async fn serve(listener: UnixListener, kernel: Kernel, ended: CancellationToken)
 }
 
 /// As much of the kernel as a command may see.
-struct Window(Kernel);
+#[derive(Clone)]
+struct Window {
+    kernel: Kernel,
+    reread: Reread,
+}
 
 impl Handler for Window {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
@@ -139,7 +146,13 @@ impl Handler for Window {
             method::DISCOVERY_DEREGISTER,
         ];
         if known.contains(&&*request.method) {
-            return self.0.request(context, request);
+            return self.kernel.request(context, request);
+        }
+        if *request.method == *READ_AGAIN {
+            return Box::pin(async move {
+                self.reread.now().await;
+                Ok(Raw::empty_object()).into()
+            });
         }
         let text = format!("Method not found: {}", request.method);
         Box::pin(std::future::ready(Err(ErrorObject::new(code::METHOD_NOT_FOUND, text)).into()))
@@ -180,6 +193,15 @@ impl Running {
         }
         found.sort_by_key(|running| running.process);
         found
+    }
+
+    /// Has all kernels of a data folder read their configuration again. One that cannot be asked reads it in a few seconds.
+    pub(crate) async fn all_read_again(data_dir: &Path) {
+        for running in Self::all(data_dir).await {
+            if let Ok(Err(error)) = running.ask(READ_AGAIN, Raw::empty_object()).await {
+                tracing::debug!(process = running.process, error = %error.message, "it reads its configuration by itself");
+            }
+        }
     }
 
     /// Asks it. The outer error means that there was no answer.

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_config::Loaded;
+use switchboard_config::{Loaded, Server};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{COMMAND_LINE, Kernel, Restart, ServerSpec, names};
 use switchboard_peer::duplex::{self, Connection, Options, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
+use switchboard_store::Store;
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::Failure;
 use crate::sight::{Progress, ServerReport};
 use crate::waiting::Waiting;
-use crate::{memory, screen, specs, storage};
+use crate::{memory, screen, setup, specs, storage};
 
 /// Bytes that fit into the pipe before the writer waits.
 const PIPE: usize = 64 * 1024;
@@ -36,50 +37,87 @@ const GOODBYE: Duration = Duration::from_secs(6);
 pub(crate) struct Local {
     pub(crate) loaded: Loaded,
     pub(crate) kernel: Kernel,
+    /// The servers that were started.
     pub(crate) specs: Vec<ServerSpec>,
     memory: Option<memory::BuiltIn>,
+    /// Whether only some of the servers were started, by what is remembered of their tools.
+    by_memory: bool,
+}
+
+/// The servers that a call of a tool needs.
+#[derive(Debug, PartialEq, Eq)]
+enum Needed {
+    /// Those whose names its name begins with.
+    Named(Vec<Arc<str>>),
+    /// Those that have shown such a tool before.
+    Remembered(Vec<Arc<str>>),
+    /// Nobody knows which.
+    All,
 }
 
 impl Local {
     /// Starts the servers of a configuration.
     pub(crate) async fn of(loaded: Loaded) -> Result<Self, Failure> {
-        let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
-        let memory = memory::start(&loaded)?;
-        specs.extend(memory.iter().map(|memory| memory.spec.clone()));
-        Self::with(loaded, specs, memory).await
+        let store = storage::open_store(&loaded).await?;
+        Self::needing(loaded, store, &Needed::All).await
     }
 
-    /// Starts the server that a tool's name points at; all if it points at none.
+    /// Starts the servers that may have a tool of that name: the one that the name points at, else those that have shown such a
+    /// tool before, else all.
     pub(crate) async fn for_tool(loaded: Loaded, tool: &str) -> Result<Self, Failure> {
-        let specs = specs::specs(&loaded.config, &loaded.data_dir);
-        let owner = owner_of(&specs, tool).cloned();
-        match owner {
-            Some(owner) => Self::with(loaded, vec![owner], None).await,
-            None => Self::of(loaded).await,
-        }
+        let store = storage::open_store(&loaded).await?;
+        let needed = needed(&loaded, &store, tool).await?;
+        Self::needing(loaded, store, &needed).await
     }
 
     /// Starts one server, in another way than the configuration says.
     pub(crate) async fn only(loaded: Loaded, spec: ServerSpec) -> Result<Self, Failure> {
-        Self::with(loaded, vec![spec], None).await
+        let store = storage::open_store(&loaded).await?;
+        Self::with(loaded, store, vec![spec], None).await
+    }
+
+    async fn needing(loaded: Loaded, store: Store, needed: &Needed) -> Result<Self, Failure> {
+        let is_needed = |id: &str| match needed {
+            Needed::Named(ids) | Needed::Remembered(ids) => ids.iter().any(|needed| **needed == *id),
+            Needed::All => true,
+        };
+        let mut specs = specs::specs(&loaded.config, &loaded.data_dir);
+        specs.retain(|spec| is_needed(&spec.id));
+        let memory = if is_needed(memory::ID) { memory::start(&loaded)? } else { None };
+        specs.extend(memory.iter().map(|memory| memory.spec.clone()));
+        let local = Self::with(loaded, store, specs, memory).await?;
+        Ok(Self { by_memory: matches!(needed, Needed::Remembered(_)), ..local })
     }
 
     async fn with(
         loaded: Loaded,
+        store: Store,
         mut specs: Vec<ServerSpec>,
         memory: Option<memory::BuiltIn>,
     ) -> Result<Self, Failure> {
-        for spec in &mut specs {
-            // A command shows how a server is, and does not wait until it may be better.
-            spec.restart = Restart::Never;
-        }
-        let store = storage::open_store(&loaded).await?;
+        specs.iter_mut().for_each(once);
         let credentials = UpstreamCredentials::start(store.clone(), &loaded, CancellationToken::new()).await?;
         let mut options = specs::kernel_options(&loaded, Some(store))?;
         options.credentials = Some(credentials);
         let kernel = Kernel::new(options);
         kernel.apply(specs.clone());
-        Ok(Self { loaded, kernel, specs, memory })
+        Ok(Self { loaded, kernel, specs, memory, by_memory: false })
+    }
+
+    /// Starts the other servers too, where those that were started were only remembered to have the tool.
+    pub(crate) fn start_the_rest(&mut self) -> Result<bool, Failure> {
+        if !std::mem::take(&mut self.by_memory) {
+            return Ok(false);
+        }
+        let mut specs = specs::specs(&self.loaded.config, &self.loaded.data_dir);
+        specs.iter_mut().for_each(once);
+        if self.memory.is_none() {
+            self.memory = memory::start(&self.loaded)?;
+        }
+        specs.extend(self.memory.iter().map(|memory| memory.spec.clone()));
+        self.kernel.apply(specs.clone());
+        self.specs = specs;
+        Ok(true)
     }
 
     /// What is known of each server.
@@ -88,26 +126,14 @@ impl Local {
     }
 
     /// Waits until every server has come up or failed.
-    pub(crate) async fn settle(&self) {
-        self.settle_for_those(|_| true).await;
-    }
-
-    /// Waits for the server that a tool's name points at; for all if it points at none.
-    pub(crate) async fn settle_for(&self, tool: &str) {
-        let Some(owner) = owner_of(&self.specs, tool) else {
-            return self.settle().await;
-        };
-        self.settle_for_those(|server| *server.id == *owner.id).await;
-    }
-
+    ///
     /// Says how far they are where that takes a while.
-    async fn settle_for_those(&self, awaited: impl Fn(&ServerReport) -> bool) {
+    pub(crate) async fn settle(&self) {
         let mut progress = Progress::default();
         let began = Instant::now();
         // The servers' own start time-outs end the wait; this one is for the case that they do not.
         while began.elapsed() < specs::patience(&self.specs) {
-            let mut seen = self.seen();
-            seen.retain(&awaited);
+            let seen = self.seen();
             progress.lines(began.elapsed(), &seen).iter().for_each(screen::note);
             if !seen.iter().any(ServerReport::is_starting) {
                 return;
@@ -140,13 +166,31 @@ impl Local {
     }
 }
 
-/// The server that a tool's name points at.
-fn owner_of<'s>(specs: &'s [ServerSpec], tool: &str) -> Option<&'s ServerSpec> {
-    let named = |spec: &&ServerSpec| {
-        let part = |naming: names::Naming| naming.own_part(tool).map(str::len);
-        part(spec.policy.naming(&spec.id)).or_else(|| part(names::Naming::of(&spec.id)))
+/// A command shows how a server is, and does not wait until it may be better.
+fn once(spec: &mut ServerSpec) {
+    spec.restart = Restart::Never;
+}
+
+/// The servers that a call of a tool needs.
+async fn needed(loaded: &Loaded, store: &Store, tool: &str) -> Result<Needed, Failure> {
+    if names::is_reserved(tool) {
+        return Ok(Needed::All);
+    }
+    let mut ids: Vec<Arc<str>> =
+        specs::specs(&loaded.config, &loaded.data_dir).into_iter().map(|spec| spec.id).collect();
+    if memory::wanted(loaded) && !ids.iter().any(|id| **id == *memory::ID) {
+        ids.push(memory::ID.into());
+    }
+    if let Some(owner) = setup::owner_of(&loaded.config, ids.iter().map(|id| &**id), tool) {
+        return Ok(Needed::Named(vec![owner.into()]));
+    }
+    let pins = store.pins().list(None).await?;
+    let has = |id: &str| {
+        let renamed = |server: &Server| server.entry.tools.values().any(|said| said.name.as_deref() == Some(tool));
+        loaded.config.server(id).is_some_and(renamed) || pins.iter().any(|pin| pin.server == id && pin.tool == tool)
     };
-    specs.iter().filter_map(|spec| Some((named(&spec)?, spec))).min_by_key(|(own, _)| *own).map(|(_, spec)| spec)
+    ids.retain(|id| has(id));
+    Ok(if ids.is_empty() { Needed::All } else { Needed::Remembered(ids) })
 }
 
 /// A client of a kernel.

@@ -35,7 +35,6 @@ mod waiting;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser as _;
 use switchboard_transport::child::guardian;
 use switchboard_transport::confine;
 use tokio::runtime::Runtime;
@@ -50,7 +49,7 @@ const LAST_MOMENT: Duration = Duration::from_millis(200);
 type Outcome = Result<(), Failure>;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(error) => return misread(&error),
     };

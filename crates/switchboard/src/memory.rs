@@ -108,9 +108,9 @@ fn tell_of_left_behind(folder: &Path, stores: &PostgresStores) {
 }
 
 /// That each principal has memories of its own, and which it shares.
-pub(crate) fn principals(loaded: &Loaded) -> switchboard_contextgraph::Sharing {
+pub(crate) fn principals(loaded: &Loaded) -> switchboard_contextgraph::SpaceSharing {
     let shared = loaded.config.settings.memory.shared.clone();
-    switchboard_contextgraph::Sharing::PerPrincipal(Principals { owner: Some(OWNER.to_owned()), shared })
+    switchboard_contextgraph::SpaceSharing::PerPrincipal(Principals { owner: Some(OWNER.to_owned()), shared })
 }
 
 /// The memory as a server of the kernel, where it is wanted.

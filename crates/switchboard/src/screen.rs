@@ -43,14 +43,21 @@ pub(crate) fn shaped(value: &Value) -> Value {
     Value::Object(shaped)
 }
 
-/// Writes times of members that are called as times (`granted_at`, `first_seen`) to the millisecond.
+/// Whether a member is called as times are: `granted_at`, `createdAt`, `first_seen`.
+fn is_time(key: &str) -> bool {
+    const TIMES: [&str; 10] =
+        ["timestamp", "first_seen", "last_seen", "since", "until", "time", "from", "to", "validFrom", "validUntil"];
+    key.ends_with("_at") || key.ends_with("At") || TIMES.contains(&key)
+}
+
+/// Writes times of members that are called as times to the millisecond.
 fn in_milliseconds(key: &str, value: &mut Value) {
     match value {
+        // What a call is made with is shown as it is, to the last digit.
+        Value::Object(_) if key == "arguments" => {}
         Value::Object(members) => members.iter_mut().for_each(|(key, value)| in_milliseconds(key, value)),
         Value::Array(items) => items.iter_mut().for_each(|value| in_milliseconds(key, value)),
-        Value::String(text)
-            if key.ends_with("_at") || matches!(key, "timestamp" | "first_seen" | "last_seen" | "since" | "until") =>
-        {
+        Value::String(text) if is_time(key) => {
             if let Ok(time) = text.parse::<jiff::Timestamp>() {
                 *text = format!("{time:.3}");
             }

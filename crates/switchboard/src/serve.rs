@@ -18,12 +18,13 @@ use switchboard_identity::{Oidc, ResourceMetadata, TokenAuthenticator, TokenCach
 use switchboard_kernel::Kernel;
 use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_store::Store;
-use switchboard_transport::http_server::{Access, AllowList, Limits, Listener, Service};
+use switchboard_transport::http_server::{AccessRules, AllowList, Limits, Listener, Service};
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Serve};
-use crate::attach::socket::ClientSocket;
+use crate::attach::socket::{ClientSocket, Tenure};
+use crate::attach::{self, Succession};
 use crate::control::Control;
 use crate::failure::{Failure, chain};
 use crate::registry::publish::Publisher;
@@ -84,6 +85,8 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let room = allow_files();
     let listener = bind(wanted).await?;
     let address = listener.address();
+    let succession = attach::succeed(&sources, &loaded).await;
+    tell_of(&succession);
     let store = open_for_kernel(&loaded).await?;
     let ended = CancellationToken::new();
     let (door, fresh) =
@@ -112,18 +115,21 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         shutdown: shutdown.clone(),
         ..HttpOptions::default()
     };
-    let _control = Control::open(kernel.clone(), &loaded.data_dir);
-    let joining = ClientSocket::open(kernel.clone(), sources.clone(), stream_options(&settings), &loaded.data_dir);
-    let _joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
     memory::tell_if_left_out(&loaded);
     let memory = memory::start(&loaded)?;
-    greet(common, address, fresh.as_deref(), &loaded, options.no_auth);
     let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
     let registered = server_builder::kept(&loaded.data_dir);
-    let config = loaded.config.clone();
+    let (known, data_dir) = (loaded.clone(), loaded.data_dir.clone());
+    let joined = sources.clone();
     let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
+    let joining = ClientSocket::open(kernel.clone(), joined, stream_options(&settings), &data_dir, Tenure::Own);
+    let _joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
+    // Clients of the kernel that it takes the place of find it from here on, and wait for its servers.
+    drop(succession);
+    let _control = Control::open(kernel.clone(), reload.reread(), &data_dir);
+    greet(common, address, fresh.as_deref(), &known, options.no_auth);
     kernel.restore(registered);
-    known::tell_when_known(kernel.clone(), store.clone(), config);
+    known::tell_when_known(kernel.clone(), store.clone(), known.config);
     if let Some(days) = settings.gate.audit_keep_days {
         retention::start(store.clone(), days, ended.clone());
     }
@@ -183,6 +189,22 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     if signals.unless_again(ending).await { Ok(()) } else { Err(Failure::said()) }
 }
 
+/// Says what became of other kernels with these servers.
+fn tell_of(succession: &Succession) {
+    for process in &succession.ended {
+        note(format_args!(
+            "the kernel that clients of `stdio` shared (process {process}) has ended; its clients go on here, with the servers of \
+             this one"
+        ));
+    }
+    for process in &succession.staying {
+        note(format_args!(
+            "warning: another kernel (process {process}) serves the same configuration, so that each of its servers runs twice; \
+             end one of the two"
+        ));
+    }
+}
+
 /// How long servers get to end.
 pub(crate) fn goodbye(settings: &Settings) -> Duration {
     settings.limits.stop_timeout + GOODBYE
@@ -238,8 +260,8 @@ pub(crate) fn access(
     settings: &Settings,
     address: SocketAddr,
     door: Option<Arc<TokenAuthenticator>>,
-) -> Result<Access, Failure> {
-    let mut access = Access::loopback(address);
+) -> Result<AccessRules, Failure> {
+    let mut access = AccessRules::loopback(address);
     let more = |list: AllowList, entry: &str| list.with(entry).map_err(|error| Failure::usage(error.to_string()));
     for host in &settings.allowed_hosts {
         access.hosts = more(access.hosts, host)?;
@@ -327,7 +349,7 @@ mod tests {
         };
         let address = SocketAddr::from(([127, 0, 0, 1], 7420));
         let access = access(&settings, address, None).unwrap();
-        assert_ne!(access.hosts, Access::loopback(address).hosts);
-        assert_ne!(access.origins, Access::loopback(address).origins);
+        assert_ne!(access.hosts, AccessRules::loopback(address).hosts);
+        assert_ne!(access.origins, AccessRules::loopback(address).origins);
     }
 }

@@ -14,7 +14,7 @@ use switchboard_kernel::{
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_transport::child::CommandSpec;
-use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
+use switchboard_transport::confine::{ConfinementMode, FilesystemScope, NetworkScope, Overrides};
 use switchboard_validators::code::{Language, Level};
 
 use crate::registry::reader::Reader;
@@ -154,11 +154,11 @@ impl Workshop {
         private.extend(user.and_then(|file| file.parent().map(Path::to_owned)));
         Isolation {
             of_all: match self.settings.isolation {
-                IsolationMode::Off => Mode::Off,
-                IsolationMode::Untrusted => Mode::Untrusted,
-                IsolationMode::Trust => Mode::Trust,
+                IsolationMode::Off => ConfinementMode::Off,
+                IsolationMode::Untrusted => ConfinementMode::Untrusted,
+                IsolationMode::Trust => ConfinementMode::Trust,
             },
-            of_this: Some(Mode::Trust),
+            of_this: Some(ConfinementMode::Trust),
             overrides,
             home: std::env::var_os("HOME").map(PathBuf::from),
             sandbox: self.sandbox(registration),
@@ -349,6 +349,6 @@ mod tests {
             lifetime: Lifetime::Session,
         };
         let spec = server_builder.build(&registration).unwrap();
-        assert_eq!(spec.isolation.unwrap().of_this, Some(Mode::Trust));
+        assert_eq!(spec.isolation.unwrap().of_this, Some(ConfinementMode::Trust));
     }
 }

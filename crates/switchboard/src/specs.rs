@@ -6,19 +6,19 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
-    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, RestartMode, Server, Settings,
-    ToolEntry, TrustLevel,
+    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, Server, Settings, ToolEntry,
+    TrustLevel,
 };
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, ClientTools, Clients, Curated, GateOptions,
-    Isolation, KernelOptions, PinPolicy, PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, Restart,
-    RetryPolicy, ServerPolicy, ServerSpec, Sharing, Shown, ToolContext, Upkeep,
+    Isolation, KernelOptions, PinPolicy, PressurePolicy, PrincipalRates, PromptPolicy, Quota, Rate, RetryPolicy,
+    ServerPolicy, ServerSpec, Sharing, Shown, ToolContext, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_policy::risk::OperatorWord;
 use switchboard_store::Store;
 use switchboard_transport::child::{self, CommandSpec};
-use switchboard_transport::confine::{FilesystemScope, Mode, NetworkScope, Overrides};
+use switchboard_transport::confine::{ConfinementMode, FilesystemScope, NetworkScope, Overrides};
 use switchboard_validators::arguments::{OwnFiles, Place};
 use switchboard_validators::code::Level;
 use switchboard_validators::shell::Understood;
@@ -43,11 +43,7 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         config::Sharing::Shared => Sharing::Shared,
         config::Sharing::Session => Sharing::PerSession,
     };
-    let restart = match server.restart().mode {
-        RestartMode::Never => Restart::Never,
-        RestartMode::OnFailure => Restart::OnFailure,
-        RestartMode::Always => Restart::Always,
-    };
+    let restart = server.restart().mode;
     let upkeep = upkeep(server, limits);
     let (start_timeout, call_timeout) = (start_timeout(server, limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
@@ -120,9 +116,9 @@ fn isolation(server: &Server, surroundings: &Surroundings<'_>) -> Option<Isolati
         return None;
     }
     let mode = |mode: IsolationMode| match mode {
-        IsolationMode::Off => Mode::Off,
-        IsolationMode::Untrusted => Mode::Untrusted,
-        IsolationMode::Trust => Mode::Trust,
+        IsolationMode::Off => ConfinementMode::Off,
+        IsolationMode::Untrusted => ConfinementMode::Untrusted,
+        IsolationMode::Trust => ConfinementMode::Trust,
     };
     let entry = server.entry.isolation.clone().unwrap_or_default();
     let overrides = Overrides {
@@ -514,14 +510,28 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
     }
 }
 
-/// A hash over everything that makes a server what it is, so that a change of anything starts it anew.
+/// A hash over everything that a server is started with, so that a change of anything of it starts it anew.
 struct Fingerprint(Sha256);
+
+/// A server without what is said of its use, which counts at once and starts nothing anew ([`policy`]).
+fn as_started(server: &Server) -> Server {
+    let mut started = server.clone();
+    let entry = &mut started.entry;
+    entry.tools.clear();
+    entry.prompts.clear();
+    entry.only_tools = None;
+    entry.alias = None;
+    entry.description = None;
+    entry.pins = None;
+    entry.default_policy = None;
+    started
+}
 
 impl Fingerprint {
     fn new(server: &Server) -> Self {
         let mut print = Self(Sha256::new());
         // Covers the declaration; what follows covers the values of the variables in it.
-        print.word(&config::fingerprint(server));
+        print.word(&config::fingerprint(&as_started(server)));
         print
     }
 
@@ -631,6 +641,19 @@ mod tests {
             print(&format!("{base}mgp = {{ restart_policy = 'never' }}\n"), "1"),
         ] {
             assert_ne!(first, other);
+        }
+        // What is said of its use counts without a new start.
+        for said in [
+            "alias = 'b'",
+            "only_tools = ['t']",
+            "pins = 'ask'",
+            "description = 'x'",
+            "default_policy = 'opt-in'",
+            "[servers.tools.t]\nenabled = false",
+            "[servers.tools.t]\nname = 'u'\nrisk = 'dangerous'",
+            "[servers.prompts.p]\nconfirm = true",
+        ] {
+            assert_eq!(first, print(&format!("{base}{said}\n"), "1"), "{said}");
         }
     }
 

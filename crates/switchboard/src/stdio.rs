@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
 use crate::arguments::{Common, Stdio};
-use crate::attach::socket::ClientSocket;
+use crate::attach::socket::{ClientSocket, Tenure};
 use crate::control::Control;
 use crate::failure::Failure;
 use crate::serve::goodbye;
@@ -85,12 +85,12 @@ impl Hosted {
         kernel_options.tools.judge = specs::judge(&settings)?;
         let kernel = Kernel::new(kernel_options);
         let options = stream_options(&settings);
-        let control = Control::open(kernel.clone(), &loaded.data_dir);
         let memory = memory::start(&loaded)?;
         let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
         let registered = server_builder::kept(&loaded.data_dir);
-        let config = loaded.config.clone();
+        let (config, data_dir) = (loaded.config.clone(), loaded.data_dir.clone());
         let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
+        let control = Control::open(kernel.clone(), reload.reread(), &data_dir);
         kernel.restore(registered);
         known::tell_when_known(kernel.clone(), store.clone(), config);
         Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })
@@ -157,11 +157,12 @@ pub(crate) async fn share(common: &Common) -> Outcome {
     let loaded = switchboard_config::load(&sources)?;
     let data_dir = loaded.data_dir.clone();
     let hosted = Hosted::start(sources.clone(), loaded).await?;
-    let socket = ClientSocket::open(hosted.kernel.clone(), sources, hosted.options.clone(), &data_dir)?;
+    let socket = ClientSocket::open(hosted.kernel.clone(), sources, hosted.options.clone(), &data_dir, Tenure::Shared)?;
     tracing::info!("a kernel for the clients of {} is there", data_dir.display());
     let _log = tokio::spawn(attach::look_after_log(data_dir.clone()));
     tokio::select! {
         () = socket.deserted(hosted.settings.limits.linger) => tracing::info!("the last client has left"),
+        () = socket.retired() => tracing::info!("another kernel takes over its clients"),
         () = signals.next() => {}
     }
     // Nobody comes any more: who looks for a kernel now starts another.

@@ -8,7 +8,7 @@
 //! which ends everything that descends from it, whatever group or session that is in, also when we are killed without
 //! warning. Without a guardian, Linux kills the direct child then, and every reader of the child's input sees its end.
 //!
-//! A process with a [`Profile`] is confined: see [`crate::confine`].
+//! A process with a [`ConfinementProfile`] is confined: see [`crate::confine`].
 
 mod confined;
 mod environment;
@@ -30,7 +30,7 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
-use crate::confine::{ExitCause, Profile, Refusal};
+use crate::confine::{ConfinementProfile, ExitCause, Refusal};
 
 pub use self::environment::{fetched_package, fetches, may_be_secret, names, program_name, wanted};
 pub use self::stderr::StderrTail;
@@ -54,7 +54,7 @@ pub struct CommandSpec {
     /// Whether that folder is made where it is missing, for us alone.
     pub makes_cwd: bool,
     /// What the process is held to. Without a profile, or with one without bounds, it may do what we may do.
-    pub profile: Option<Arc<Profile>>,
+    pub profile: Option<Arc<ConfinementProfile>>,
 }
 
 impl fmt::Debug for CommandSpec {

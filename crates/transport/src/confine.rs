@@ -1,6 +1,6 @@
 //! Confinement of server processes: what each may use of the machine, and the means that hold it to that.
 //!
-//! [`Profile`] says what a process may do; [`Decision::of`] derives it from trust, grants and the operator's word.
+//! [`ConfinementProfile`] says what a process may do; [`Decision::of`] derives it from trust, grants and the operator's word.
 //! A confined process is not started directly: our own binary is started first as a *launcher* ([`run`]), gets the
 //! profile over a private socket, applies it to itself and then becomes the program. The launcher is a fresh process
 //! with one thread, so nothing has to be done between fork and exec, where little may be done.
@@ -46,11 +46,13 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub use self::cause::ExitCause;
-pub use self::decide::{Decision, FilesystemScope, Grant, Mode, NetworkScope, Overrides, confined};
+pub use self::decide::{
+    ConfinementGrant, ConfinementMode, Decision, FilesystemScope, NetworkScope, Overrides, confined,
+};
 pub use self::host::{BadHost, HostRule};
 pub use self::order::{Ability, Refusal, Report};
-pub use self::places::{Places, Server};
-pub use self::profile::{FileAccess, NetworkAccess, Profile, Scratch, Violation};
+pub use self::places::{ConfinedServer, Places};
+pub use self::profile::{ConfinementProfile, FileAccess, NetworkAccess, Scratch, Violation};
 
 #[cfg(target_os = "linux")]
 pub use self::ability::ability;

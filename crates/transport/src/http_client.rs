@@ -132,7 +132,7 @@ impl Answer {
         let Head { status, framing, is_events, headers, .. } = head;
         if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
             let location =
-                headers.get(&LOCATION).map_or_else(String::new, |value| redact(&String::from_utf8_lossy(value)));
+                headers.get(&LOCATION).map_or_else(String::new, |value| redact_url(&String::from_utf8_lossy(value)));
             return Err(HttpError::Redirect { status: status.as_u16(), location });
         }
         if status.is_success() && is_events {
@@ -150,7 +150,8 @@ impl Target {
     /// # Errors
     /// The URL cannot be used, or a header has a name or value that HTTP does not allow.
     pub fn new(url: &str, headers: &[(String, String)], options: HttpOptions) -> Result<Self, HttpError> {
-        let url = Url::parse(url).map_err(|error| HttpError::BadUrl { url: redact(url), why: error.to_string() })?;
+        let url =
+            Url::parse(url).map_err(|error| HttpError::BadUrl { url: redact_url(url), why: error.to_string() })?;
         let mut fixed = HeaderMap::with_capacity(headers.len() + 8);
         for (name, value) in headers {
             let bad = || HttpError::BadHeader(name.clone());
@@ -164,7 +165,7 @@ impl Target {
     }
 
     fn build(pool: Arc<Pool>, url: Url, mut headers: HeaderMap) -> Result<Self, HttpError> {
-        let bad = |why: &str| HttpError::BadUrl { url: redact(url.as_str()), why: why.to_owned() };
+        let bad = |why: &str| HttpError::BadUrl { url: redact_url(url.as_str()), why: why.to_owned() };
         let mut path = url.path().to_owned();
         if let Some(query) = url.query() {
             path.push('?');
@@ -186,10 +187,10 @@ impl Target {
         let url = self
             .url
             .join(reference)
-            .map_err(|error| HttpError::BadUrl { url: redact(reference), why: error.to_string() })?;
+            .map_err(|error| HttpError::BadUrl { url: redact_url(reference), why: error.to_string() })?;
         if url.origin() != self.url.origin() {
             let why = format!("it leaves the origin {}", self.pool.origin());
-            return Err(HttpError::BadUrl { url: redact(url.as_str()), why });
+            return Err(HttpError::BadUrl { url: redact_url(url.as_str()), why });
         }
         Self::build(self.pool.clone(), url, self.headers.clone())
     }
@@ -203,7 +204,7 @@ impl Target {
     /// The address without credentials and query, for messages.
     #[must_use]
     pub fn display(&self) -> String {
-        redact(self.url.as_str())
+        redact_url(self.url.as_str())
     }
 
     /// Sends `body` and gives the answer. `headers` must contain [`Target::headers`].
@@ -273,7 +274,8 @@ impl Target {
 }
 
 /// A URL as it may be shown: without user info, query and fragment, which often carry tokens.
-fn redact(text: &str) -> String {
+#[must_use]
+pub fn redact_url(text: &str) -> String {
     let Ok(mut url) = Url::parse(text) else {
         return text.split(['?', '#']).next().unwrap_or_default().to_owned();
     };

@@ -23,7 +23,7 @@ use hyper::{Request, Response};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use admission::{Access, AllowList, Authenticator, BadEntry, Challenges, Checked};
+pub use admission::{AccessRules, AllowList, Authenticator, BadEntry, Challenges, Checked};
 pub use body::{Body, EventSource, ReadError, Room, read_body, read_body_into};
 pub use identity::{BadScope, Identity, Method, Principal, Scopes};
 
@@ -77,7 +77,7 @@ pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
     limits: Limits,
-    access: Access,
+    access: AccessRules,
 }
 
 impl Listener {
@@ -95,7 +95,7 @@ impl Listener {
     /// Its address cannot be read.
     pub fn from_tokio(listener: TcpListener) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
-        Ok(Self { listener, address, limits: Limits::default(), access: Access::loopback(address) })
+        Ok(Self { listener, address, limits: Limits::default(), access: AccessRules::loopback(address) })
     }
 
     /// The same listener with other bounds.
@@ -107,7 +107,7 @@ impl Listener {
 
     /// The same listener with other rules of who is let in.
     #[must_use]
-    pub fn with_access(mut self, access: Access) -> Self {
+    pub fn with_access(mut self, access: AccessRules) -> Self {
         self.access = access;
         self
     }

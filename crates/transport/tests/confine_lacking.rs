@@ -16,20 +16,20 @@ use std::net::IpAddr;
 use scene::Scene;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::{Child, CommandSpec, SpawnError};
-use switchboard_transport::confine::{self, Grant};
+use switchboard_transport::confine::{self, ConfinementGrant};
 
 fn lack(means: &str) {
     let all: fn(IpAddr) -> bool = |_| true;
     confine::install(scene::example("confine-launcher"), &["--without", means], all);
 }
 
-async fn start(scene: &Scene, trust: TrustLevel, grants: &[Grant]) -> Result<Child, SpawnError> {
+async fn start(scene: &Scene, trust: TrustLevel, grants: &[ConfinementGrant]) -> Result<Child, SpawnError> {
     let profile = scene.decide(trust, grants, "/bin/true", &[]);
     let spec = CommandSpec { program: "/bin/true".into(), profile: Some(profile.into()), ..CommandSpec::default() };
     Child::spawn(&spec).await
 }
 
-async fn refused(scene: &Scene, trust: TrustLevel, grants: &[Grant], words: &[&str]) {
+async fn refused(scene: &Scene, trust: TrustLevel, grants: &[ConfinementGrant], words: &[&str]) {
     let error = start(scene, trust, grants).await.map(drop).unwrap_err();
     assert!(matches!(error, SpawnError::NotConfined { .. }), "{error}");
     let text = error.to_string();
@@ -42,7 +42,7 @@ async fn refused(scene: &Scene, trust: TrustLevel, grants: &[Grant], words: &[&s
 async fn what_cannot_be_enforced_is_not_started() {
     let scene = Scene::new();
     let (standard, untrusted) = (TrustLevel::Standard, TrustLevel::Untrusted);
-    let hosts = [Grant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] }];
+    let hosts = [ConfinementGrant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] }];
     // Without anything missing the same program starts, so what follows is not for another reason.
     confine::install(scene::example("confine-launcher"), &[], |_| true);
     for trust in [standard, untrusted] {

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use switchboard_policy::permission::{Granted, Scope};
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::CommandSpec;
-use switchboard_transport::confine::{Decision, Grant, Mode, Overrides, Places, Profile, Server, confined};
+use switchboard_transport::confine::{
+    ConfinedServer, ConfinementGrant, ConfinementMode, ConfinementProfile, Decision, Overrides, Places, confined,
+};
 
 /// What the operator says about the confinement of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Isolation {
     /// Which servers are confined.
-    pub of_all: Mode,
+    pub of_all: ConfinementMode,
     /// What is said of this one.
-    pub of_this: Option<Mode>,
+    pub of_this: Option<ConfinementMode>,
     /// Its bounds.
     pub overrides: Overrides,
     /// The user's home folder.
@@ -33,11 +35,16 @@ impl Isolation {
     }
 
     /// What its process is held to, and what could not be given.
-    pub fn decide(&self, command: &CommandSpec, trust: TrustLevel, granted: &[Granted]) -> (Arc<Profile>, Vec<String>) {
+    pub fn decide(
+        &self,
+        command: &CommandSpec,
+        trust: TrustLevel,
+        granted: &[Granted],
+    ) -> (Arc<ConfinementProfile>, Vec<String>) {
         let given = command.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| OsString::from(path));
         let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
         let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into());
-        let places = Places::find(&Server {
+        let places = Places::find(&ConfinedServer {
             program: &command.program,
             args: &command.args,
             cwd: &cwd,
@@ -46,7 +53,7 @@ impl Isolation {
             sandbox: &self.sandbox,
             private: &self.private,
         });
-        let grants: Vec<Grant> = granted.iter().filter_map(grant).collect();
+        let grants: Vec<ConfinementGrant> = granted.iter().filter_map(grant).collect();
         let Decision { profile, notes } = Decision::of(trust, &grants, &self.overrides, &places);
         (Arc::new(profile), notes)
     }
@@ -54,12 +61,12 @@ impl Isolation {
 
 /// A permission in the terms of confinement; `None` for one whose limits a process cannot be held to. Its calls are
 /// held to them all the same.
-fn grant(granted: &Granted) -> Option<Grant> {
+fn grant(granted: &Granted) -> Option<ConfinementGrant> {
     let permission = granted.permission.clone();
-    let Some(scope) = &granted.scope else { return Some(Grant { permission, scope: Vec::new() }) };
+    let Some(scope) = &granted.scope else { return Some(ConfinementGrant { permission, scope: Vec::new() }) };
     let scope = limits(&permission, scope)?;
     // No limits would mean everything.
-    (!scope.is_empty()).then_some(Grant { permission, scope })
+    (!scope.is_empty()).then_some(ConfinementGrant { permission, scope })
 }
 
 fn limits(permission: &str, scope: &Scope) -> Option<Vec<String>> {

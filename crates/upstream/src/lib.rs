@@ -2,8 +2,8 @@
 //!
 //! A [`Server`] is led by one task, [`Server::run`], from its first start to its end: what follows on what is decided in
 //! `switchboard-flow`, and done here. What a server has to ask stands in [`Gatekeeper`], what it has to tell in [`Holder`];
-//! what all servers of a holder share is one [`ServerContext`]. This crate deliberately knows no client, no grant, no store
-//! and no route: who may call what, and what becomes of a call, is for others to say.
+//! what all servers of a holder share is one [`ServerContext`]. This crate deliberately knows no store and no route, and a
+//! client only as the owner of a call: who may call what, and what becomes of a call, is for others to say.
 
 mod context;
 mod curated;

@@ -38,7 +38,7 @@ pub struct ServerSpec {
     pub restart: Restart,
     /// How it is kept up.
     pub upkeep: Upkeep,
-    /// Changes whenever anything of the above does: two specs with one fingerprint are the same server.
+    /// Changes whenever anything of the above does, or how it is confined: two specs with one fingerprint are the same server.
     pub fingerprint: String,
     /// How its process is confined, where it has one.
     pub isolation: Option<Isolation>,

@@ -66,9 +66,13 @@ impl Outlook {
     /// are texts.
     #[must_use]
     pub fn question(&self, texts: &[String], arguments: &Raw) -> Option<Violation> {
-        let mut look = Look { outlook: self, left: MAX_VALUES };
+        let mut look = Look { outlook: self, left: MAX_VALUES, runs: false };
         let found = match Object::open(arguments) {
             Ok(object) => {
+                let leads_there = |key: &str, member: &Raw| {
+                    member.kind() == Kind::String && place::is_pipeline(member.as_str().trim_matches('"'), key)
+                };
+                look.runs = !self.looks && object.iter().any(|(key, member)| leads_there(&key, &member));
                 let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
                 members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)))?
             }
@@ -105,6 +109,8 @@ impl ActingValue {
 struct Look<'a> {
     outlook: &'a Outlook,
     left: usize,
+    /// What is written runs on other machines: each of its lines may be a command.
+    runs: bool,
 }
 
 impl Look<'_> {
@@ -179,13 +185,17 @@ impl Look<'_> {
             if let Some((name, _)) = variable {
                 return Some(ActingValue::new(format!("`{name}` makes programs load code")));
             }
-            if bytes.contains(&b'/') {
+            if bytes.contains(&b'/') || bytes.get(1) == Some(&b'.') {
                 return place::leads_to(word, key, self.outlook.looks).map(ActingValue::new);
             }
             return self
                 .chosen(word, key)
                 .or_else(|| statement::of_word(word).filter(|_| self.is_open(key)))
                 .map(ActingValue::new);
+        }
+        if self.runs && bytes.len() > 8 {
+            let text = value.as_text()?;
+            return command::in_pipeline(head(&text)).map(ActingValue::new);
         }
         if !self.is_open(key) {
             return None;

@@ -15,7 +15,7 @@ mod schema;
 mod tool;
 
 use bytes::Bytes;
-use switchboard_policy::secrets::{self, Secret};
+use switchboard_policy::secrets::{self, SecretMatch};
 use switchboard_wire::{Limits, Object, Raw};
 
 use crate::{Finding, Verdict};
@@ -81,7 +81,7 @@ pub struct Marks {
     /// Hidden characters and orders to the model.
     pub findings: Vec<Finding>,
     /// Keys and passwords, by where they stand.
-    pub secrets: Vec<Secret>,
+    pub secrets: Vec<SecretMatch>,
 }
 
 impl Marks {

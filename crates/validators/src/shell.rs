@@ -23,7 +23,7 @@ mod variables;
 
 use crate::{Finding, Verdict};
 pub use around::{Around, check_around};
-pub use known::{Fault, Understood};
+pub use known::{Understood, UnreadableLine};
 use lexer::Word;
 pub(crate) use program::{base_name, is_of_system};
 

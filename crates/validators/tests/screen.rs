@@ -264,6 +264,23 @@ fn strong_words_about_the_own_use_pass() {
     assert!(found.len() * 100 <= screened.len() * 8, "{found:#?}");
 }
 
+/// Whole definitions that have something done besides what they are for, and honest ones of the tools that agents use.
+#[test]
+fn definitions_that_order_something_besides_are_found() {
+    let read = |lines: &str| -> Vec<(Value, Screening)> {
+        let definitions = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        definitions.map(|definition| (definition.clone(), screened(&definition))).collect()
+    };
+    let hostile = read(include_str!("screen_cases/definitions_hostile.jsonl"));
+    let passed: Vec<_> = hostile.iter().filter(|(_, screening)| screening.finding().is_none()).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    let held = hostile.iter().filter(|(_, screening)| screening.is_held()).count();
+    assert!(held * 10 >= hostile.len() * 9, "{held} of {}", hostile.len());
+    let honest = read(include_str!("screen_cases/definitions_honest.jsonl"));
+    let held: Vec<_> = honest.iter().filter(|(_, screening)| screening.is_held()).collect();
+    assert!(held.is_empty(), "{held:#?}");
+}
+
 /// What no honest tool says is held, whatever else is only marked.
 #[test]
 fn classic_poisonings_are_held() {

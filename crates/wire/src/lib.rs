@@ -11,6 +11,7 @@
 //! assert_eq!(message.encode().as_ref(), text);
 //! ```
 
+pub mod canonical;
 mod edit;
 mod error;
 mod id;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Files with methods of the kernel. What does not assemble belongs into a room of its own.
-const MAX_KERNEL_FILES: usize = 65;
+const MAX_KERNEL_FILES: usize = 50;
 /// Constants whose name says a size or a time, and not of what.
-const MAX_BARE_CONSTANTS: usize = 20;
+const MAX_BARE_CONSTANTS: usize = 14;
 /// Public types whose name another public type has, too.
-const MAX_SHARED_NAMES: usize = 70;
+const MAX_SHARED_NAMES: usize = 32;
 
 /// Names that only say that something is a bound or a time.
 const BARE_NAMES: [&str; 10] =

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use super::ConnectError;
+use super::ConnectEditError;
 use crate::import::jsonc;
 
 /// A member, by where it stands.
@@ -16,7 +16,7 @@ struct Member {
 }
 
 /// The text with a member in one of its sections; one of the same name is written anew.
-pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value) -> Result<String, ConnectError> {
+pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value) -> Result<String, ConnectEditError> {
     if text.trim().is_empty() {
         return Ok(format!("{:#}\n", json!({section: {name: value}})));
     }
@@ -41,7 +41,7 @@ pub(super) fn with(text: &str, section: &'static str, name: &str, value: &Value)
 }
 
 /// The value of a member of one of its sections, as it is written.
-pub(super) fn text_of(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectError> {
+pub(super) fn text_of(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectEditError> {
     let (_, inner) = inner_of(text, section)?;
     let member = inner.iter().find(|member| member.key == name);
     Ok(member.map(|member| text[member.value.clone()].to_owned()))
@@ -53,7 +53,7 @@ pub(super) fn with_text(
     section: &'static str,
     name: &str,
     value: &str,
-) -> Result<Option<String>, ConnectError> {
+) -> Result<Option<String>, ConnectEditError> {
     if text_of(text, section, name)?.is_some() {
         return Ok(None);
     }
@@ -73,12 +73,12 @@ pub(super) fn with_text(
         let (all, entry) = (read(text), read(value));
         entry.is_some() && all.is_some_and(|all| all[section].get(name) == entry.as_ref())
     };
-    let lost = || ConnectError::Unreadable(format!("the entry {name:?} has to be put back by hand"));
+    let lost = || ConnectEditError::Unreadable(format!("the entry {name:?} has to be put back by hand"));
     with.filter(is_good).map(Some).ok_or_else(lost)
 }
 
 /// The text without a member of one of its sections; `None` where it has none of this name.
-pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectError> {
+pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<Option<String>, ConnectEditError> {
     let (plain, inner) = inner_of(text, section)?;
     let Some(at) = inner.iter().position(|member| member.key == name) else { return Ok(None) };
     let gone = &inner[at];
@@ -111,21 +111,21 @@ pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<O
         value.is_ok_and(|value| value[section].get(name).is_none())
     };
     let found = tried.flatten().find(is_good);
-    found.map(Some).ok_or_else(|| ConnectError::Unreadable("the entry has to be taken out by hand".to_owned()))
+    found.map(Some).ok_or_else(|| ConnectEditError::Unreadable("the entry has to be taken out by hand".to_owned()))
 }
 
 /// The text as plain JSON of the same length, whose section is an object if it is there.
-fn checked(text: &str, section: &'static str) -> Result<String, ConnectError> {
+fn checked(text: &str, section: &'static str) -> Result<String, ConnectEditError> {
     let plain = jsonc::plain(text);
     let value: Map<String, Value> =
-        serde_json::from_str(&plain).map_err(|error| ConnectError::Unreadable(error.to_string()))?;
+        serde_json::from_str(&plain).map_err(|error| ConnectEditError::Unreadable(error.to_string()))?;
     let of_section = members_of(&plain, root(&plain)).iter().filter(|member| member.key == section).count();
     if of_section > 1 {
-        return Err(ConnectError::Unreadable(format!("`{section}` is there twice, and clients read one of them")));
+        return Err(ConnectEditError::Unreadable(format!("`{section}` is there twice, and clients read one of them")));
     }
     match value.get(section) {
         None | Some(Value::Object(_)) => Ok(plain),
-        Some(_) => Err(ConnectError::Shape(section)),
+        Some(_) => Err(ConnectEditError::Shape(section)),
     }
 }
 
@@ -136,7 +136,7 @@ fn root(plain: &str) -> Range<usize> {
 }
 
 /// The text without comments, and the members of one of its sections; none where there is no such section.
-fn inner_of(text: &str, section: &'static str) -> Result<(String, Vec<Member>), ConnectError> {
+fn inner_of(text: &str, section: &'static str) -> Result<(String, Vec<Member>), ConnectEditError> {
     if text.trim().is_empty() {
         return Ok((String::new(), Vec::new()));
     }

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use super::{ConnectError, NAME, is_own, members, tables, with_line_ends_of};
+use super::{ConnectEditError, NAME, is_own, members, tables, with_line_ends_of};
 use crate::entry::ServerEntry;
 use crate::import::{Client, is_switchboard, read_user_file};
 
@@ -45,8 +45,8 @@ impl Client {
         text: &str,
         known: &[Known<'_>],
         listen: SocketAddr,
-    ) -> Result<Replaced, ConnectError> {
-        let unreadable = |error: crate::ImportError| ConnectError::Unreadable(error.message);
+    ) -> Result<Replaced, ConnectEditError> {
+        let unreadable = |error: crate::ImportError| ConnectEditError::Unreadable(error.message);
         let found = read_user_file(self, file, text).map_err(unreadable)?;
         let mut out = Replaced { text: text.to_owned(), taken: Vec::new(), staying: Vec::new() };
         for server in found.servers {
@@ -91,7 +91,7 @@ impl Client {
     ///
     /// # Errors
     /// The text is none that such a file has.
-    pub fn restored(self, text: &str, taken: &[Taken]) -> Result<(String, Vec<String>), ConnectError> {
+    pub fn restored(self, text: &str, taken: &[Taken]) -> Result<(String, Vec<String>), ConnectEditError> {
         let (before, mut text, mut left) = (text, text.to_owned(), Vec::new());
         // In JSON each comes first in its section, so that in the end they stand in their old order.
         let in_order: Vec<&Taken> =
@@ -110,7 +110,7 @@ impl Client {
     }
 
     /// The file without one entry, and what stood there.
-    fn without_entry(self, text: &str, name: &str) -> Result<Option<(String, String)>, ConnectError> {
+    fn without_entry(self, text: &str, name: &str) -> Result<Option<(String, String)>, ConnectEditError> {
         if self == Self::Codex {
             return tables::without(text, self.section(), name);
         }

@@ -2,10 +2,14 @@
 
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{ConnectError, read_toml};
+use super::{ConnectEditError, read_toml};
 
 /// The text without an entry, and what stood there; `None` where there is none of this name.
-pub(super) fn without(text: &str, section: &'static str, name: &str) -> Result<Option<(String, String)>, ConnectError> {
+pub(super) fn without(
+    text: &str,
+    section: &'static str,
+    name: &str,
+) -> Result<Option<(String, String)>, ConnectEditError> {
     let mut rest = read_toml(text)?;
     let servers = rest.get_mut(section).and_then(Item::as_table_like_mut);
     let Some(gone) = servers.and_then(|servers| servers.remove(name)) else { return Ok(None) };
@@ -32,7 +36,7 @@ pub(super) fn with_text(
     section: &'static str,
     name: &str,
     entry: &str,
-) -> Result<Option<String>, ConnectError> {
+) -> Result<Option<String>, ConnectEditError> {
     let mut document = read_toml(text)?;
     if document.get(section).and_then(|servers| servers.get(name)).is_some() {
         return Ok(None);
@@ -44,7 +48,7 @@ pub(super) fn with_text(
     }
     // The servers are written in another way: as a member among them.
     let mut own = read_toml(entry)?;
-    let missing = || ConnectError::Unreadable(format!("the entry {name:?} cannot be put back"));
+    let missing = || ConnectEditError::Unreadable(format!("the entry {name:?} cannot be put back"));
     let gone = own.get_mut(section).and_then(Item::as_table_like_mut).and_then(|own| own.remove(name));
     let servers = document.get_mut(section).and_then(Item::as_table_like_mut).ok_or_else(missing)?;
     let gone = gone.ok_or_else(missing)?;

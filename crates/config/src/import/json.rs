@@ -13,21 +13,30 @@ use crate::ids;
 use crate::parse::TRANSPORT_HEADERS;
 use crate::secret::Secret;
 
-pub(super) fn read(client: Client, file: &Path, project: Option<&Path>, text: &str) -> Result<ClientFile, ImportError> {
-    let fail = |line, column, message: String| ImportError { file: file.to_owned(), line, column, message };
+fn wrong(file: &Path, line: usize, column: usize, message: String) -> ImportError {
+    ImportError { file: file.to_owned(), line, column, message }
+}
+
+/// The value of a file with comments; none of an empty one.
+pub(super) fn value(file: &Path, text: &str) -> Result<Option<Value>, ImportError> {
     let text = jsonc::plain(text);
     if text.trim().is_empty() {
-        return Ok(ClientFile::default());
+        return Ok(None);
     }
-    let root: Value = serde_json::from_str(&text).map_err(|error| {
+    let root = serde_json::from_str(&text).map_err(|error| {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        fail(error.line(), error.column(), format!("not valid JSON: {message}"))
+        wrong(file, error.line(), error.column(), format!("not valid JSON: {message}"))
     })?;
+    Ok(Some(root))
+}
+
+pub(super) fn read(client: Client, file: &Path, project: Option<&Path>, text: &str) -> Result<ClientFile, ImportError> {
+    let Some(root) = value(file, text)? else { return Ok(ClientFile::default()) };
     let mut reader = Reader { client, file, found: ClientFile::default() };
     for section in sections(client, project, &root) {
         let servers = section.servers.as_object().ok_or_else(|| {
-            fail(1, 1, format!("`{}` must be an object whose keys are the names of servers", section.name))
+            wrong(file, 1, 1, format!("`{}` must be an object whose keys are the names of servers", section.name))
         })?;
         for (name, server) in servers {
             reader.server(name, server, &section);

@@ -62,6 +62,13 @@ pub fn candidates(environment: &Environment, folder: Option<&Path>, platform: Pl
     list
 }
 
+/// The file in which the user of Claude Code says what it may not use.
+pub fn claude_settings(environment: &Environment) -> Option<PathBuf> {
+    let folder = environment.filled("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let folder = folder.or_else(|| home(environment).map(|home| home.join(".claude")))?;
+    Some(folder.join("settings.json"))
+}
+
 /// The folder of the project that a file stands in, by the file's own place.
 pub(super) fn project_of(client: Client, file: &Path) -> Option<&Path> {
     let parent = file.parent()?;

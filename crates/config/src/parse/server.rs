@@ -7,7 +7,7 @@ use toml_edit::TableLike;
 use url::{Host, Url};
 
 use super::Span;
-use crate::entry::{Era, MgpEntry, Restart, RestartMode, ServerEntry, Sharing, Transport};
+use crate::entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};
 use crate::error::{ConfigError, ErrorKind};
 use crate::expand::{Environment, expand, is_variable_name, references};
 use crate::flow;
@@ -21,7 +21,7 @@ use crate::secret::{Secret, names_secret};
 use crate::server::{Endpoint, RemoteEndpoint, StdioEndpoint};
 use crate::source::Source;
 use crate::table::{Keys, Pairs};
-use crate::{DefaultPolicy, TrustLevel};
+use crate::{DefaultPolicy, RestartMode, TrustLevel};
 
 const SERVER: &[&str] = &[
     "id",

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use switchboard_config::{
-    Breaker, Client, Config, DefaultPolicy, EditError, Environment, Era, FlowEntry, IsolationEntry, IsolationMode,
-    MgpEntry, Rates, Restart, RestartMode, Retry, Risk, Secret, ServerEntry, Sharing, ToolEntry, Transport, TrustLevel,
-    ValidatorName, add_server, client_entry, init_text, remove_server,
+    BreakerSettings, Client, Config, DefaultPolicy, EditError, Environment, Era, FlowEntry, IsolationEntry,
+    IsolationMode, MgpEntry, Rates, Restart, RestartMode, Retry, Risk, Secret, ServerEntry, Sharing, ToolEntry,
+    Transport, TrustLevel, ValidatorName, add_server, client_entry, init_text, remove_server,
 };
 
 fn file() -> &'static Path {
@@ -88,7 +88,11 @@ fn full() -> ServerEntry {
             health_every: Some(Duration::ZERO),
             sleep_after: Some(Duration::from_millis(9)),
             rates: Rates { concurrent: Some(4), quota: Some((5, Duration::from_secs(6))), ..Rates::default() },
-            breaker: Breaker { failures: Some(0), open: Some(Duration::from_millis(1)), ..Breaker::default() },
+            breaker: BreakerSettings {
+                failures: Some(0),
+                open: Some(Duration::from_millis(1)),
+                ..BreakerSettings::default()
+            },
             retry: Retry { most: Some(1), fallback: Some(false), ..Retry::default() },
         },
         mgp: Some(MgpEntry {

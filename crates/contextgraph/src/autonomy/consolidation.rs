@@ -26,7 +26,7 @@ impl Strategy {
 /// One of two memories.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Side {
+pub struct MergeSide {
     pub created_at: u64,
     pub theta: f64,
 }
@@ -35,7 +35,7 @@ const DAY_MS: u64 = 24 * 3_600_000;
 
 /// Whether two memories are merged.
 #[must_use]
-pub fn merges(a: Side, b: Side, similarity: f64, least: f64, strategy: Strategy, has_goal: bool) -> bool {
+pub fn merges(a: MergeSide, b: MergeSide, similarity: f64, least: f64, strategy: Strategy, has_goal: bool) -> bool {
     if similarity < least || (a.theta - b.theta).abs() > 0.05 {
         return false;
     }
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn strategies_differ() {
-        let a = Side { created_at: 0, theta: 0.6 };
-        let late = Side { created_at: DAY_MS + 1, theta: 0.6 };
-        let low = Side { created_at: 0, theta: 0.3 };
+        let a = MergeSide { created_at: 0, theta: 0.6 };
+        let late = MergeSide { created_at: DAY_MS + 1, theta: 0.6 };
+        let low = MergeSide { created_at: 0, theta: 0.3 };
         assert!(merges(a, late, 0.9, 0.85, Strategy::Similarity, true));
         assert!(!merges(a, late, 0.84, 0.85, Strategy::Similarity, true));
         assert!(!merges(a, late, 0.9, 0.85, Strategy::Temporal, true));

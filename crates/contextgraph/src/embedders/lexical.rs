@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::text;
-use crate::text::language::{self, Language};
+use crate::text::language::{self, TextLanguage};
 use crate::vector::Sparse;
 
 /// The term of texts that deny something. No word is written like it.
@@ -19,7 +19,7 @@ pub const PLACES: u16 = 30_522;
 const EXPANSION: usize = 3;
 
 /// What is known about words from the memories of a space.
-pub trait Vocabulary {
+pub trait WordStatistics {
     /// How many memories there are.
     fn memories(&self) -> usize;
     /// How many of them hold the term.
@@ -32,7 +32,7 @@ pub trait Vocabulary {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unknown;
 
-impl Vocabulary for Unknown {
+impl WordStatistics for Unknown {
     fn memories(&self) -> usize {
         0
     }
@@ -59,16 +59,16 @@ pub fn negation() -> u16 {
 
 /// How much a term tells: high for those that few memories hold.
 #[must_use]
-pub fn idf(vocabulary: &dyn Vocabulary, term: u16) -> f32 {
+pub fn idf(vocabulary: &dyn WordStatistics, term: u16) -> f32 {
     let (all, holding) = (vocabulary.memories() as f32, vocabulary.holding(term) as f32);
     (1.0 + (all + 1.0) / (holding + 0.5)).ln()
 }
 
 /// E6 of a text.
 #[must_use]
-pub fn embed(text: &str, vocabulary: &dyn Vocabulary) -> Sparse {
+pub fn embed(text: &str, vocabulary: &dyn WordStatistics) -> Sparse {
     let mut counts: HashMap<u16, u32> = HashMap::new();
-    let unknown = Language::of(text).is_none();
+    let unknown = TextLanguage::of(text).is_none();
     for (word, stem) in text::telling(text) {
         let own = place(&stem);
         let mut term = own;
@@ -89,7 +89,7 @@ pub fn embed(text: &str, vocabulary: &dyn Vocabulary) -> Sparse {
 
 /// E13 from E6.
 #[must_use]
-pub fn expand(words: &Sparse, vocabulary: &dyn Vocabulary) -> Sparse {
+pub fn expand(words: &Sparse, vocabulary: &dyn WordStatistics) -> Sparse {
     let mut entries: Vec<(u16, f32)> = words.iter().collect();
     for (term, weight) in words.iter() {
         for (other, share) in vocabulary.companions(term, EXPANSION) {
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn rare_words_weigh_more() {
         struct Two;
-        impl Vocabulary for Two {
+        impl WordStatistics for Two {
             fn memories(&self) -> usize {
                 100
             }

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::lexical::{self, Vocabulary};
+use super::lexical::{self, WordStatistics};
 use super::{TextEmbedding, add_hashed, joined, prefix};
 use crate::text;
-use crate::text::language::Language;
+use crate::text::language::TextLanguage;
 
 /// Words that E12 keeps: the ones that tell most.
 pub const TOKENS: usize = 32;
@@ -31,12 +31,12 @@ pub fn embed(whole: &[f32], text: &str) -> Vec<f32> {
 
 /// Whether the table of meanings says something about a text: it knows English, and names and code are spelt alike everywhere.
 fn is_known(text: &str) -> bool {
-    Language::of(text).is_none_or(Language::is_known_by_meaning)
+    TextLanguage::of(text).is_none_or(TextLanguage::is_known_by_meaning)
 }
 
 /// E12: one vector of 128 for each of the words that tell most.
 #[must_use]
-pub fn tokens(embedding: &dyn TextEmbedding, text: &str, vocabulary: &dyn Vocabulary) -> Vec<Vec<f32>> {
+pub fn tokens(embedding: &dyn TextEmbedding, text: &str, vocabulary: &dyn WordStatistics) -> Vec<Vec<f32>> {
     let mut seen = HashSet::new();
     let known = is_known(text);
     // What the table says of a word, and what its spelling says.

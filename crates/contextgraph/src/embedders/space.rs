@@ -6,7 +6,7 @@ pub const COUNT: usize = 13;
 /// What kind of vector a space has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Shape {
+pub enum EmbeddingShape {
     Dense(usize),
     Sparse(usize),
     Bits { bits: usize, dense: usize },
@@ -15,7 +15,7 @@ pub enum Shape {
 
 /// One space.
 #[derive(Debug, Clone, Copy)]
-pub struct Space {
+pub struct EmbeddingSpace {
     /// The short name, `E1` to `E13`.
     pub id: &'static str,
     /// The name on the wire of a fingerprint.
@@ -25,7 +25,7 @@ pub struct Space {
     /// The label of its oscillator.
     pub label: &'static str,
     /// What vectors it has.
-    pub shape: Shape,
+    pub shape: EmbeddingShape,
     /// The frequency of its oscillator in Hz, as the specification gives it.
     pub hertz: f64,
     /// Default temperature of its confidence and the range it may be calibrated in.
@@ -42,33 +42,33 @@ const fn space(
     key: &'static str,
     name: &'static str,
     label: &'static str,
-    shape: Shape,
+    shape: EmbeddingShape,
     hertz: f64,
     temperature: (f64, f64, f64),
     method: &'static str,
     axis: &'static str,
-) -> Space {
-    Space { id, key, name, label, shape, hertz, temperature, method, axis }
+) -> EmbeddingSpace {
+    EmbeddingSpace { id, key, name, label, shape, hertz, temperature, method, axis }
 }
 
 const ONE: (f64, f64, f64) = (1.0, 0.5, 2.0);
 
 /// The thirteen spaces, in order.
 #[rustfmt::skip]
-pub const SPACES: [Space; COUNT] = [
-    space("E1", "e1_semantic", "Semantic", "E1_semantic", Shape::Dense(1024), 40.0, ONE, "gmm", "V_meaning"),
-    space("E2", "e2_temporal_recent", "Temporal_Recent", "E2_temporal_recent", Shape::Dense(512), 8.0, ONE, "knn", "V_freshness"),
-    space("E3", "e3_temporal_periodic", "Temporal_Periodic", "E3_temporal_periodic", Shape::Dense(512), 8.0, ONE, "knn", "V_periodicity"),
-    space("E4", "e4_temporal_positional", "Temporal_Positional", "E4_temporal_positional", Shape::Dense(512), 8.0, ONE, "knn", "V_ordering"),
-    space("E5", "e5_causal", "Causal", "E5_causal", Shape::Dense(768), 25.0, (1.2, 0.8, 2.5), "asymmetric_knn", "V_causality"),
-    space("E6", "e6_sparse", "Sparse_Lexical", "E6_sparse", Shape::Sparse(30_522), 4.0, ONE, "idf", "V_selectivity"),
-    space("E7", "e7_code", "Code", "E7_code", Shape::Dense(1536), 25.0, (0.9, 0.5, 1.5), "gmm_knn", "V_correctness"),
-    space("E8", "e8_graph", "Graph", "E8_graph", Shape::Dense(384), 12.0, ONE, "knn", "V_connectivity"),
-    space("E9", "e9_hdc", "HDC", "E9_hdc", Shape::Bits { bits: 10_000, dense: 1024 }, 80.0, (1.5, 1.0, 3.0), "hamming", "V_robustness"),
-    space("E10", "e10_multimodal", "Multimodal", "E10_multimodal", Shape::Dense(768), 40.0, ONE, "cross_modal_knn", "V_multimodality"),
-    space("E11", "e11_entity", "Entity", "E11_entity", Shape::Dense(384), 15.0, ONE, "transe", "V_factuality"),
-    space("E12", "e12_late_interaction", "Late_Interaction", "E12_late_interaction", Shape::Tokens(128), 60.0, ONE, "max_sim", "V_precision"),
-    space("E13", "e13_splade", "SPLADE", "E13_splade", Shape::Sparse(30_522), 4.0, (1.1, 0.7, 2.0), "jaccard", "V_keyword_precision"),
+pub const SPACES: [EmbeddingSpace; COUNT] = [
+    space("E1", "e1_semantic", "Semantic", "E1_semantic", EmbeddingShape::Dense(1024), 40.0, ONE, "gmm", "V_meaning"),
+    space("E2", "e2_temporal_recent", "Temporal_Recent", "E2_temporal_recent", EmbeddingShape::Dense(512), 8.0, ONE, "knn", "V_freshness"),
+    space("E3", "e3_temporal_periodic", "Temporal_Periodic", "E3_temporal_periodic", EmbeddingShape::Dense(512), 8.0, ONE, "knn", "V_periodicity"),
+    space("E4", "e4_temporal_positional", "Temporal_Positional", "E4_temporal_positional", EmbeddingShape::Dense(512), 8.0, ONE, "knn", "V_ordering"),
+    space("E5", "e5_causal", "Causal", "E5_causal", EmbeddingShape::Dense(768), 25.0, (1.2, 0.8, 2.5), "asymmetric_knn", "V_causality"),
+    space("E6", "e6_sparse", "Sparse_Lexical", "E6_sparse", EmbeddingShape::Sparse(30_522), 4.0, ONE, "idf", "V_selectivity"),
+    space("E7", "e7_code", "Code", "E7_code", EmbeddingShape::Dense(1536), 25.0, (0.9, 0.5, 1.5), "gmm_knn", "V_correctness"),
+    space("E8", "e8_graph", "Graph", "E8_graph", EmbeddingShape::Dense(384), 12.0, ONE, "knn", "V_connectivity"),
+    space("E9", "e9_hdc", "HDC", "E9_hdc", EmbeddingShape::Bits { bits: 10_000, dense: 1024 }, 80.0, (1.5, 1.0, 3.0), "hamming", "V_robustness"),
+    space("E10", "e10_multimodal", "Multimodal", "E10_multimodal", EmbeddingShape::Dense(768), 40.0, ONE, "cross_modal_knn", "V_multimodality"),
+    space("E11", "e11_entity", "Entity", "E11_entity", EmbeddingShape::Dense(384), 15.0, ONE, "transe", "V_factuality"),
+    space("E12", "e12_late_interaction", "Late_Interaction", "E12_late_interaction", EmbeddingShape::Tokens(128), 60.0, ONE, "max_sim", "V_precision"),
+    space("E13", "e13_splade", "SPLADE", "E13_splade", EmbeddingShape::Sparse(30_522), 4.0, (1.1, 0.7, 2.0), "jaccard", "V_keyword_precision"),
 ];
 
 /// The mean of the frequencies, by which they are divided.

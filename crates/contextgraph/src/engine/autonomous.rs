@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::Space;
-use super::remember::{LONGEST, key_words};
+use super::remember::{MAX_MEMORY_BYTES, key_words};
 use crate::Id;
 use crate::autonomy::clusters::{self, Cluster};
 use crate::autonomy::consolidation;
@@ -370,7 +370,7 @@ impl Space {
         let texts = self.texts(members)?;
         let views: Vec<&str> = known.iter().filter_map(|memory| texts.get(&memory.id).map(String::as_str)).collect();
         let content = consolidation::merged_text(&views);
-        let Some(first) = known.first().cloned().filter(|_| content.len() <= LONGEST) else { return Ok(None) };
+        let Some(first) = known.first().cloned().filter(|_| content.len() <= MAX_MEMORY_BYTES) else { return Ok(None) };
         let vectors = self.packed_many(&known.iter().map(|memory| memory.id).collect::<Vec<_>>())?;
         let weighted: Vec<(&Packed, f32)> = vectors
             .iter()

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::autonomous::grouped;
 use super::{Consolidated, Merge, Space};
 use crate::Id;
-use crate::autonomy::consolidation::{self, Side, Strategy};
+use crate::autonomy::consolidation::{self, MergeSide, Strategy};
 use crate::error::{Code, Outcome, Problem};
 use crate::facts::Wording;
 use crate::graph::Memory;
@@ -107,7 +107,7 @@ impl Space {
                 continue;
             }
             let own = self.packed(id)?;
-            let side = |memory: &Memory| Side { created_at: memory.created_at, theta: f64::from(memory.theta) };
+            let side = |memory: &Memory| MergeSide { created_at: memory.created_at, theta: f64::from(memory.theta) };
             let first = side(self.memory(id)?);
             for (other, packed) in self.packed_many(&close)? {
                 let similarity = Self::alike(&weights, &own, &packed);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Space;
 use crate::Id;
-use crate::dream::{NREM_MS, REM_MS, Report, State, nrem, rem};
+use crate::dream::{DreamState, NREM_MS, REM_MS, Report, nrem, rem};
 use crate::error::Outcome;
 use crate::graph::Slot;
 use crate::graph::edges::{Edge, Kind};
@@ -33,7 +33,7 @@ const UNWALKED: (f64, f64) = (0.98, 0.3);
 #[derive(Debug)]
 pub struct Dreaming {
     /// Where it is.
-    pub state: State,
+    pub state: DreamState,
     /// What it did so far.
     pub report: Report,
     started: u64,
@@ -92,7 +92,7 @@ impl Space {
         let total = sources.len() + walks.len() + 1;
         self.tell("system.dream.started", json!({"memories": self.graph.len()}));
         Dreaming {
-            state: State::Nrem,
+            state: DreamState::Nrem,
             report: Report { memories_replayed: replay.len(), ..Report::default() },
             started: now,
             phase_started: now,
@@ -111,17 +111,17 @@ impl Space {
     /// A number is none, or the store failed.
     pub fn dream_on(&mut self, dream: &mut Dreaming, now: u64, stop: &dyn Fn() -> bool) -> Outcome<Slice> {
         match dream.state {
-            State::Nrem if now.saturating_sub(dream.phase_started) > NREM_MS || dream.sources.is_empty() => {
+            DreamState::Nrem if now.saturating_sub(dream.phase_started) > NREM_MS || dream.sources.is_empty() => {
                 self.associate(dream, now);
                 self.make_shortcuts(dream, now);
-                dream.state = State::Rem;
+                dream.state = DreamState::Rem;
                 dream.phase_started = now;
             }
-            State::Nrem => self.replay(dream, now)?,
-            State::Rem if now.saturating_sub(dream.phase_started) > REM_MS || dream.walks.is_empty() => {
+            DreamState::Nrem => self.replay(dream, now)?,
+            DreamState::Rem if now.saturating_sub(dream.phase_started) > REM_MS || dream.walks.is_empty() => {
                 return Ok(Slice::Done);
             }
-            State::Rem => self.explore(dream, now, stop)?,
+            DreamState::Rem => self.explore(dream, now, stop)?,
             _ => return Ok(Slice::Done),
         }
         Ok(Slice::More(dream.total - dream.sources.len() - dream.walks.len(), dream.total))
@@ -129,7 +129,7 @@ impl Space {
 
     /// Ends a dream.
     pub fn end_dream(&mut self, dream: &mut Dreaming, completed: bool, now: u64) {
-        dream.state = State::Awake;
+        dream.state = DreamState::Awake;
         dream.report.completed = completed;
         dream.report.duration_ms = now.saturating_sub(dream.started);
         let dreams = &mut self.mind.dreams;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Listing, Space};
+use super::{MemoryPage, Space};
 use crate::Id;
 use crate::error::Outcome;
 use crate::graph::Memory;
@@ -125,7 +125,7 @@ impl Space {
 
     /// The page of an entity's memories.
     #[must_use]
-    pub fn memories_of(&self, name: &str, mut listing: Listing) -> super::Page {
+    pub fn memories_of(&self, name: &str, mut listing: MemoryPage) -> super::Page {
         listing.filter.entity = Some(name.to_lowercase());
         self.list(&listing)
     }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::Space;
-use super::remember::{LONGEST, check, digest};
+use super::remember::{MAX_MEMORY_BYTES, check, digest};
 use crate::Id;
 use crate::embedders::Modality;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::Packed;
 use crate::graph::edges::Kind;
 use crate::graph::{Graph, Memory};
-use crate::store::{Body, Revision};
+use crate::store::{Body, MemoryRevision};
 
 /// Tags of one memory, and characters of one.
 const MAX_TAGS: usize = 64;
@@ -22,7 +22,7 @@ const MAX_TAG_CHARS: usize = 128;
 
 /// Which memories are meant. The default means all.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filter {
+pub struct MemoryFilter {
     /// All of these tags.
     pub tags: Vec<String>,
     /// Stored at this time or later.
@@ -41,7 +41,7 @@ pub struct Filter {
     pub entity: Option<String>,
 }
 
-impl Filter {
+impl MemoryFilter {
     /// Whether a memory is meant.
     #[must_use]
     pub fn keeps(&self, graph: &Graph, memory: &Memory) -> bool {
@@ -60,9 +60,9 @@ impl Filter {
 
 /// A page of memories to read.
 #[derive(Debug, Clone, Default)]
-pub struct Listing {
+pub struct MemoryPage {
     /// Which.
-    pub filter: Filter,
+    pub filter: MemoryFilter,
     /// Those that were forgotten, instead of those that are there.
     pub forgotten: bool,
     /// The oldest first, instead of the newest.
@@ -127,8 +127,8 @@ pub(super) fn check_marks(tags: &[String], rationale: Option<&str>) -> Outcome<(
         ));
     }
     match rationale {
-        Some(text) if text.len() > LONGEST => {
-            too_large(format!("`rationale` has {} bytes, at most {LONGEST} are stored", text.len()))
+        Some(text) if text.len() > MAX_MEMORY_BYTES => {
+            too_large(format!("`rationale` has {} bytes, at most {MAX_MEMORY_BYTES} are stored", text.len()))
         }
         _ => Ok(()),
     }
@@ -152,13 +152,13 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+    pub fn history(&mut self, id: Id) -> Outcome<Vec<MemoryRevision>> {
         self.storage.history(id)
     }
 
     /// A page of memories. Looks at each once, and holds no more than the page.
     #[must_use]
-    pub fn list(&self, listing: &Listing) -> Page {
+    pub fn list(&self, listing: &MemoryPage) -> Page {
         let (mut total, mut best) = (0, BinaryHeap::with_capacity(listing.limit + 2));
         let key = |memory: &Memory| (memory.created_at, memory.id);
         // The page is what is smallest by this order; what is largest of it falls out.
@@ -249,7 +249,7 @@ impl Space {
         } else {
             self.packed(id)?
         };
-        self.batch.revisions.push(Revision {
+        self.batch.revisions.push(MemoryRevision {
             at: now,
             memory: old,
             content: before.content,

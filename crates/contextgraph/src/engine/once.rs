@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::recall::Hit;
+use super::recall::MemoryHit;
 use super::remember::{NEAR, digest};
-use super::{Filter, NewMemory, Space};
+use super::{MemoryFilter, NewMemory, Space};
 use crate::Id;
 use crate::error::Outcome;
 use crate::facts::{self, Wording};
@@ -108,17 +108,17 @@ impl Space {
     /// Results as they are shown: each fact once, and what holds now before what it replaced.
     pub(super) fn settled(
         &mut self,
-        hits: Vec<Hit>,
+        hits: Vec<MemoryHit>,
         query: &Packed,
-        filter: &Filter,
+        filter: &MemoryFilter,
         most: usize,
         now: u64,
-    ) -> Outcome<Vec<Hit>> {
+    ) -> Outcome<Vec<MemoryHit>> {
         let mut hits = if filter.as_of.is_none() { self.newest_first(&hits, query, filter, now)? } else { hits };
         let ids: Vec<Id> = hits.iter().map(|hit| hit.id).collect();
         let mut texts = std::collections::HashMap::new();
         let mut read: std::collections::HashMap<Id, Wording> = std::collections::HashMap::new();
-        let mut kept: Vec<(Hit, Slot)> = Vec::with_capacity(most);
+        let mut kept: Vec<(MemoryHit, Slot)> = Vec::with_capacity(most);
         for hit in hits.drain(..) {
             let Some(slot) = self.graph.slot(hit.id) else { continue };
             let close: Vec<usize> =
@@ -144,8 +144,14 @@ impl Space {
         Ok(kept.into_iter().map(|(hit, _)| hit).collect())
     }
 
-    fn newest_first(&mut self, hits: &[Hit], query: &Packed, filter: &Filter, now: u64) -> Outcome<Vec<Hit>> {
-        let place = |list: &[Hit], id: Id| list.iter().any(|hit| hit.id == id);
+    fn newest_first(
+        &mut self,
+        hits: &[MemoryHit],
+        query: &Packed,
+        filter: &MemoryFilter,
+        now: u64,
+    ) -> Outcome<Vec<MemoryHit>> {
+        let place = |list: &[MemoryHit], id: Id| list.iter().any(|hit| hit.id == id);
         // What holds now and was not among the candidates.
         let mut missing: Vec<Id> = Vec::new();
         for newer in hits.iter().filter_map(|hit| self.holds_now(hit.id)) {
@@ -155,7 +161,7 @@ impl Space {
             }
         }
         let more = if missing.is_empty() { Vec::new() } else { self.compared_with(&missing, query, now)? };
-        let mut out: Vec<Hit> = Vec::with_capacity(hits.len() + more.len());
+        let mut out: Vec<MemoryHit> = Vec::with_capacity(hits.len() + more.len());
         for hit in hits {
             if place(&out, hit.id) {
                 continue;

@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 
 use super::Space;
-use super::recall::Hit;
+use super::recall::MemoryHit;
 use crate::Id;
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
@@ -150,7 +150,7 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn walk_from(&mut self, hits: &mut Vec<Hit>, compare: &mut Compare<'_>) -> Outcome<()> {
+    pub(super) fn walk_from(&mut self, hits: &mut Vec<MemoryHit>, compare: &mut Compare<'_>) -> Outcome<()> {
         let mut drawn: HashMap<Slot, (f64, f64, Id)> = HashMap::new();
         for hit in hits.iter().take(WALKED.0) {
             let Some(slot) = self.graph.slot(hit.id) else { continue };
@@ -182,7 +182,7 @@ impl Space {
         let mut found = self.compared(&missing, compare)?;
         hits.append(&mut found);
         // What is linked comes near what it is linked with, and not before it.
-        let raised = |hit: &Hit| {
+        let raised = |hit: &MemoryHit| {
             let (gain, most, via) = self.graph.slot(hit.id).and_then(|slot| drawn.get(&slot))?;
             Some(((hit.similarity + gain).min(*most), *via)).filter(|raised| raised.0 > hit.similarity)
         };
@@ -247,20 +247,20 @@ impl Space {
     }
 
     /// Puts results in the order of breadth; the first stays the first.
-    pub(super) fn broadened(&self, hits: Vec<Hit>, most: usize) -> Vec<Hit> {
+    pub(super) fn broadened(&self, hits: Vec<MemoryHit>, most: usize) -> Vec<MemoryHit> {
         let breadth = BREADTH * (self.mind.levels.level(Modulator::Noradrenaline) - 1.0).clamp(-0.5, 1.0);
         if breadth.abs() < 1e-3 || hits.len() < 3 {
             return hits;
         }
         let mut left = hits;
         left.truncate(3 * most.max(1));
-        let mut shown: Vec<Hit> = vec![left.remove(0)];
-        let like = |a: &Hit, b: &Hit| match (self.graph.slot(a.id), self.graph.slot(b.id)) {
+        let mut shown: Vec<MemoryHit> = vec![left.remove(0)];
+        let like = |a: &MemoryHit, b: &MemoryHit| match (self.graph.slot(a.id), self.graph.slot(b.id)) {
             (Some(a), Some(b)) => f64::from(self.graph.index.likeness(a, b)),
             _ => 0.0,
         };
         while shown.len() < most && !left.is_empty() {
-            let worth = |hit: &Hit| {
+            let worth = |hit: &MemoryHit| {
                 let repeats = shown.iter().map(|other| like(hit, other)).fold(0.0, f64::max);
                 hit.similarity - breadth * repeats
             };
@@ -287,6 +287,6 @@ pub(super) struct Compare<'a> {
 }
 
 /// Best first; of equals the older.
-pub(super) fn sort(hits: &mut [Hit]) {
+pub(super) fn sort(hits: &mut [MemoryHit]) {
     hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.id.cmp(&b.id)));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::ranking::{Compare, sort};
-use super::{Filter, QUERIES, Space};
+use super::{MemoryFilter, QUERIES, Space};
 use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
@@ -32,7 +32,7 @@ const ANCHORS: usize = 5;
 
 /// What to look for.
 #[derive(Debug, Clone)]
-pub struct Search<'a> {
+pub struct MemorySearch<'a> {
     /// The query.
     pub query: &'a str,
     /// Results, at most.
@@ -40,14 +40,14 @@ pub struct Search<'a> {
     /// The least similarity.
     pub least: f64,
     /// Which memories are meant.
-    pub filter: Filter,
+    pub filter: MemoryFilter,
     /// Whether edges are followed from what was found.
     pub walk: bool,
 }
 
 /// A memory that was found.
 #[derive(Debug, Clone)]
-pub struct Hit {
+pub struct MemoryHit {
     /// Which.
     pub id: Id,
     /// How alike, in `[0, 1]`: the mean over the spaces, weighted.
@@ -69,7 +69,7 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn search(&mut self, search: &Search<'_>, now: u64) -> Outcome<(Id, Vec<Hit>)> {
+    pub fn search(&mut self, search: &MemorySearch<'_>, now: u64) -> Outcome<(Id, Vec<MemoryHit>)> {
         let content = self.embedders.content(search.query, search.filter.modality.unwrap_or_default(), &self.graph)?;
         let packed = Arc::new(Packed::of(&content));
         let query = self.new_id(now);
@@ -79,7 +79,7 @@ impl Space {
         self.queries.push_back((query, packed.clone(), now));
         self.remember_query(query, search.query, search.filter.modality, now);
         let wide = search.most.saturating_mul(3).clamp(SETTLED.min(search.most.max(1)), SETTLED.max(search.most));
-        let hits = self.nearest(&packed, now, &Search { most: wide, ..search.clone() })?;
+        let hits = self.nearest(&packed, now, &MemorySearch { most: wide, ..search.clone() })?;
         let mut hits = self.settled(hits, &packed, &search.filter, search.most, now)?;
         for hit in &mut hits {
             hit.confidence = self.mind.calibration.calibrated(hit.similarity);
@@ -92,11 +92,11 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn nearest(&mut self, packed: &Packed, now: u64, search: &Search<'_>) -> Outcome<Vec<Hit>> {
+    pub fn nearest(&mut self, packed: &Packed, now: u64, search: &MemorySearch<'_>) -> Outcome<Vec<MemoryHit>> {
         let (most, filter) = (search.most, &search.filter);
         let (mut candidates, mut anchors) =
             self.graph.candidates(packed, CANDIDATES.max(2 * most), |memory| filter.keeps(&self.graph, memory));
-        if *filter != Filter::default() {
+        if *filter != MemoryFilter::default() {
             // Those that were looked at are some only; a place is among all.
             anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         }
@@ -145,7 +145,7 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn compared_with(&mut self, ids: &[Id], packed: &Packed, now: u64) -> Outcome<Vec<Hit>> {
+    pub(super) fn compared_with(&mut self, ids: &[Id], packed: &Packed, now: u64) -> Outcome<Vec<MemoryHit>> {
         let slots: Vec<Slot> = ids.iter().filter_map(|id| self.graph.slot(*id)).collect();
         let anchors = self.graph.index.by_meaning(&packed.scan_row(), ANCHORS, |slot| self.graph.at(slot).is_some());
         let mut compare = self.comparison(packed, &anchors, self.judged(packed), now);
@@ -156,7 +156,7 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub(super) fn compared(&mut self, slots: &[Slot], compare: &mut Compare<'_>) -> Outcome<Vec<Hit>> {
+    pub(super) fn compared(&mut self, slots: &[Slot], compare: &mut Compare<'_>) -> Outcome<Vec<MemoryHit>> {
         let ids: Vec<Id> = slots.iter().filter_map(|slot| self.graph.id(*slot)).collect();
         let seconds = compare.now as f64 / 1e3;
         let negation = crate::embedders::lexical::negation();
@@ -174,7 +174,7 @@ impl Space {
             let alike = super::ranking::by_negation(compare.ranking.similarity(&spaces, words), denied, denies);
             let plain = Self::by_standing(alike, memory.importance);
             let similarity = (plain + compare.judged.get(&id).copied().unwrap_or(0.0)).clamp(0.0, 1.0);
-            hits.push(Hit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None, same: Vec::new() });
+            hits.push(MemoryHit { id, similarity, spaces, confidence: 0.0, dominant: 0, via: None, same: Vec::new() });
         }
         let usual = *compare.usual.get_or_insert_with(|| {
             let count = hits.len().max(1) as f64;
@@ -189,7 +189,7 @@ impl Space {
     }
 
     /// What a search leaves behind: counts, predictions, paths.
-    fn after_search(&mut self, query: Id, hits: &[Hit], now: u64) {
+    fn after_search(&mut self, query: Id, hits: &[MemoryHit], now: u64) {
         for hit in hits {
             self.mark_found(hit.id, now);
         }

@@ -23,7 +23,7 @@ use crate::utl::{self, Mood};
 use crate::{Id, text};
 
 /// The longest text of a memory, in bytes.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_MEMORY_BYTES: usize = 1 << 20;
 /// Memories that a new one is linked with, at most.
 const LINKS: usize = 5;
 /// Memories that are looked at.
@@ -33,7 +33,7 @@ const GAINS: usize = 100;
 
 /// A memory to be stored.
 #[derive(Debug, Clone)]
-pub struct Content {
+pub struct NewMemory {
     /// The text.
     pub text: String,
     /// Why it is stored.
@@ -87,8 +87,8 @@ pub(super) fn check(text: &str) -> Outcome<()> {
     if text.trim().is_empty() {
         return Err(Problem::params("`content` must not be empty"));
     }
-    if text.len() > LONGEST {
-        let message = format!("`content` has {} bytes, at most {LONGEST} are stored: split it", text.len());
+    if text.len() > MAX_MEMORY_BYTES {
+        let message = format!("`content` has {} bytes, at most {MAX_MEMORY_BYTES} are stored: split it", text.len());
         return Err(Problem::new(Code::InvalidParams, "PAYLOAD_TOO_LARGE", message));
     }
     Ok(())
@@ -99,7 +99,7 @@ impl Space {
     ///
     /// # Errors
     /// The text cannot be stored.
-    pub fn remember(&mut self, new: Content, learn: bool, now: u64) -> Outcome<Remembered> {
+    pub fn remember(&mut self, new: NewMemory, learn: bool, now: u64) -> Outcome<Remembered> {
         check(&new.text)?;
         super::living::check_marks(&new.tags, new.rationale.as_deref())?;
         let content = self.embedders.content(&new.text, new.modality, &self.graph)?;

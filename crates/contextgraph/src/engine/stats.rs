@@ -13,7 +13,7 @@ const MAX_NAMED: usize = 10;
 /// How much there is in a space.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Stats {
+pub struct SpaceStats {
     pub space: String,
     pub memories: usize,
     pub forgotten: usize,
@@ -35,9 +35,9 @@ impl Space {
     ///
     /// # Errors
     /// The store failed.
-    pub fn stats(&mut self) -> Outcome<Stats> {
+    pub fn stats(&mut self) -> Outcome<SpaceStats> {
         let (store, store_bytes) = self.storage()?;
-        let mut stats = Stats {
+        let mut stats = SpaceStats {
             space: self.name.clone(),
             memories: self.graph.len(),
             forgotten: 0,

@@ -290,7 +290,7 @@ pub(crate) mod tests {
     use crate::embedders::lexical::Unknown;
     use crate::embedders::{Embedders, Modality, StaticTable};
     use crate::fingerprint::Content;
-    use crate::vector::Quantized;
+    use crate::vector::QuantizedVector;
     use std::sync::Arc;
 
     const TEXTS: [&str; 6] = [
@@ -312,7 +312,7 @@ pub(crate) mod tests {
         let mean = crate::fingerprint::mean_token(&content.e12);
         let rows = [&content.e1, &content.e5, &content.e7, &content.e10, &content.e11, &mean];
         for values in rows.into_iter().chain(&content.e12) {
-            let quantized = Quantized::of(values);
+            let quantized = QuantizedVector::of(values);
             out.extend((values.len() as u16).to_le_bytes());
             out.extend(quantized.scale.to_le_bytes());
             out.extend(quantized.steps.iter().map(|step| step.cast_unsigned()));

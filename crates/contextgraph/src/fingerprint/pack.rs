@@ -6,7 +6,7 @@ use crate::embedders::hdc::{self, Sketch};
 use crate::embedders::space::COUNT;
 use crate::embedders::temporal;
 use crate::fingerprint::Content;
-use crate::vector::{Quantized, Sparse, dot_i8};
+use crate::vector::{QuantizedVector, Sparse, dot_i8};
 
 /// Entries that the mean of several sparse vectors keeps.
 const MEAN_ENTRIES: usize = 128;
@@ -21,7 +21,7 @@ pub(super) struct Row {
 
 impl Row {
     fn of(values: &[f32]) -> Self {
-        Self::of_steps(Quantized::of(values).steps)
+        Self::of_steps(QuantizedVector::of(values).steps)
     }
 
     pub(super) fn of_steps(steps: Vec<i8>) -> Self {

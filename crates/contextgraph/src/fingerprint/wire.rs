@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{Embedding, Fingerprint};
 use crate::embedders::causal::Direction;
 use crate::embedders::hdc::BITS;
-use crate::embedders::space::{COUNT, SPACES, Shape};
+use crate::embedders::space::{COUNT, EmbeddingShape, SPACES};
 use crate::error::{Code, Outcome, Problem};
 use crate::vector::Sparse;
 
@@ -55,23 +55,23 @@ fn numbers(space: &str, value: &Value) -> Outcome<Vec<f32>> {
         .collect()
 }
 
-fn embedding(id: &str, shape: Shape, value: &Value) -> Outcome<Embedding> {
+fn embedding(id: &str, shape: EmbeddingShape, value: &Value) -> Outcome<Embedding> {
     match shape {
-        Shape::Dense(length) => {
+        EmbeddingShape::Dense(length) => {
             let values = numbers(id, value)?;
             if values.len() != length {
                 return Err(wrong(id, values.len(), &length.to_string()));
             }
             Ok(Embedding::Dense(values))
         }
-        Shape::Bits { dense, .. } => {
+        EmbeddingShape::Bits { dense, .. } => {
             let values = numbers(id, value)?;
             if values.len() != dense && values.len() != BITS {
                 return Err(wrong(id, values.len(), &format!("{dense} or {BITS}")));
             }
             Ok(Embedding::Dense(values))
         }
-        Shape::Sparse(places) => {
+        EmbeddingShape::Sparse(places) => {
             let member = |name: &str| value.get(name).cloned().unwrap_or_else(|| json!([]));
             let (indices, values) = (numbers(id, &member("indices"))?, numbers(id, &member("values"))?);
             if indices.len() != values.len() {
@@ -84,7 +84,7 @@ fn embedding(id: &str, shape: Shape, value: &Value) -> Outcome<Embedding> {
             let entries = indices.iter().map(|&index| index as u16).zip(values).collect();
             Ok(Embedding::Sparse(Sparse::from_entries(entries)))
         }
-        Shape::Tokens(length) => {
+        EmbeddingShape::Tokens(length) => {
             let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
             let flat = list.first().is_some_and(Value::is_number);
             let tokens = if flat {

@@ -4,17 +4,17 @@ use serde_json::{Map, Value, json};
 use switchboard_sdk::mcp::{CallToolResult, LoggingLevel};
 use switchboard_sdk::{Ctx, Error, ErrorObject, Raw};
 
-use super::{Answer, Caller, MemoryServer};
+use super::{Answer, MemoryCaller, MemoryServer};
 use crate::engine::Pulse;
 use crate::error::Problem;
 
 pub(super) const PULSE: &str = "_cognitive_pulse";
 
 /// Who calls over a connection.
-pub(super) fn caller(ctx: &Ctx) -> Caller {
+pub(super) fn caller(ctx: &Ctx) -> MemoryCaller {
     let meta: Value = ctx.meta().and_then(|meta| meta.view().ok()).unwrap_or_default();
     let text = |key: &str| meta.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
-    Caller {
+    MemoryCaller {
         principal: ctx.principal().to_owned(),
         space: text("contextgraph/space"),
         idempotency_key: text("idempotency_key").filter(|key| key.len() <= 128),
@@ -75,7 +75,7 @@ impl MemoryServer {
     }
 
     /// The answer to a call that ran into a mistake of this program. The change it was at is given up.
-    async fn gone_wrong(&self, caller: &Caller, name: &str, failed: &tokio::task::JoinError) -> Answer {
+    async fn gone_wrong(&self, caller: &MemoryCaller, name: &str, failed: &tokio::task::JoinError) -> Answer {
         tracing::error!(tool = name, error = %failed, "a call of the memory failed unexpectedly");
         let (server, caller) = (self.clone(), caller.clone());
         let taking = tokio::task::spawn_blocking(move || Some(server.room_of(&caller).ok()?.space.lock().pulse()));
@@ -93,7 +93,7 @@ impl MemoryServer {
     async fn wait_for_dream(
         &self,
         ctx: &Ctx,
-        caller: &Caller,
+        caller: &MemoryCaller,
         arguments: &Map<String, Value>,
         answer: &mut Answer,
     ) -> Result<(), Error> {

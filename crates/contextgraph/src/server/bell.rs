@@ -12,7 +12,7 @@ use switchboard_sdk::mgp::event::{Severity, SubscribeParams, SubscribeResult, Un
 use switchboard_sdk::{Ctx, Error, Raw};
 use switchboard_wire::Notification;
 
-use super::{MemoryServer, Sharing};
+use super::{MemoryServer, SpaceSharing};
 use crate::engine::Event;
 
 /// Everything that is told.
@@ -63,7 +63,7 @@ pub(super) struct Bell {
 /// The bell of one space.
 pub(super) struct Chime {
     pub(super) bell: Arc<Bell>,
-    pub(super) sharing: Sharing,
+    pub(super) sharing: SpaceSharing,
     pub(super) default_space: String,
     pub(super) space: String,
     /// Whose own space it is, once that one has called.

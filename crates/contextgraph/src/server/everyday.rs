@@ -13,7 +13,7 @@ use crate::tools::{self, Class, Spec, aliases};
 
 /// Which tools clients are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Shown {
+pub enum ToolExposure {
     /// All of them, with what they take and give.
     #[default]
     All,

@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
 use crate::dream::scheduler::Decision;
-use crate::dream::{Report, State, WAKE_MS};
+use crate::dream::{DreamState, Report, WAKE_MS};
 use crate::engine::{Event, Slice, Space};
 use crate::error::Problem;
 use crate::identity::CRITICAL;
@@ -39,7 +39,7 @@ pub(super) struct Progress {
 pub(super) struct Room {
     pub(super) space: Mutex<Space>,
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<DreamState>,
     changed: Condvar,
     stop: AtomicBool,
     requested: AtomicBool,
@@ -57,7 +57,7 @@ impl Room {
         Arc::new(Self {
             space: Mutex::new(space),
             clock,
-            state: Mutex::new(State::Awake),
+            state: Mutex::new(DreamState::Awake),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
             requested: AtomicBool::new(false),
@@ -77,7 +77,7 @@ impl Room {
         self.progress.subscribe()
     }
 
-    fn set(&self, state: State) {
+    fn set(&self, state: DreamState) {
         *self.state.lock() = state;
         self.changed.notify_all();
     }
@@ -88,7 +88,7 @@ impl Room {
             return;
         }
         if !wanted {
-            self.set(State::Awake);
+            self.set(DreamState::Awake);
             return;
         }
         self.start();
@@ -100,7 +100,7 @@ impl Room {
         let thread = std::thread::Builder::new().name("dream".to_owned()).spawn(move || room.dream());
         if let Err(error) = thread {
             tracing::warn!(%error, "no dream: there is no thread for it");
-            self.set(State::Awake);
+            self.set(DreamState::Awake);
         }
     }
 
@@ -169,7 +169,7 @@ impl Room {
                 self.changed.wait_for(&mut state, worked.mul_f64(REST).min(Duration::from_millis(200)));
             }
         }
-        self.set(State::Waking);
+        self.set(DreamState::Waking);
         let ended = {
             let mut space = self.space.lock();
             let ended = space.write_beside(now(), |space| {
@@ -184,7 +184,7 @@ impl Room {
             problem.get_or_insert(failed);
         }
         self.load.store(0, Ordering::Relaxed);
-        self.set(State::Awake);
+        self.set(DreamState::Awake);
         self.progress.send_replace(Progress { done: 1.0, total: 1.0, over: Some((dreaming.report, problem)) });
     }
 
@@ -234,7 +234,7 @@ impl Room {
 }
 
 impl DreamView for Room {
-    fn state(&self) -> State {
+    fn state(&self) -> DreamState {
         *self.state.lock()
     }
 
@@ -247,7 +247,7 @@ impl DreamView for Room {
         if state.is_dreaming() {
             return false;
         }
-        *state = State::EnteringDream;
+        *state = DreamState::EnteringDream;
         self.requested.store(true, Ordering::Release);
         true
     }
@@ -259,7 +259,7 @@ impl DreamView for Room {
 
 /// A dream that was ended before the call that asked for it took the space.
 pub(super) struct Aborted {
-    state: State,
+    state: DreamState,
     latency: Option<f64>,
 }
 
@@ -267,7 +267,7 @@ impl Aborted {
     pub(super) fn of(room: &Room) -> Self {
         let state = *room.state.lock();
         let latency = match state {
-            State::Awake | State::Waking => Some(0.0),
+            DreamState::Awake | DreamState::Waking => Some(0.0),
             _ => room.wake(),
         };
         Self { state, latency }
@@ -275,7 +275,7 @@ impl Aborted {
 }
 
 impl DreamView for Aborted {
-    fn state(&self) -> State {
+    fn state(&self) -> DreamState {
         self.state
     }
 

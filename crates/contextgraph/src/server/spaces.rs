@@ -17,7 +17,7 @@ const EVERYBODY: &str = "*";
 
 /// Which space a caller gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sharing {
+pub enum SpaceSharing {
     /// All callers have the same, and may name others.
     Shared,
     /// Each principal has its own.
@@ -44,7 +44,7 @@ impl Principals {
     }
 }
 
-impl Sharing {
+impl SpaceSharing {
     /// The space that `principal` gets, or the one that it wants.
     pub(super) fn space_of(&self, default: &str, principal: &str, wanted: Option<&str>) -> Outcome<String> {
         let own = match self {
@@ -132,14 +132,14 @@ fn own_name(principal: &str) -> String {
 mod tests {
     use super::*;
 
-    fn per_principal(shared: Option<&[(&str, &[&str])]>) -> Sharing {
+    fn per_principal(shared: Option<&[(&str, &[&str])]>) -> SpaceSharing {
         let shared = shared.map(|all| {
             let entry = |(space, users): &(&str, &[&str])| {
                 ((*space).to_owned(), users.iter().map(|user| (*user).to_owned()).collect())
             };
             all.iter().map(entry).collect()
         });
-        Sharing::PerPrincipal(Principals { owner: Some("local".to_owned()), shared })
+        SpaceSharing::PerPrincipal(Principals { owner: Some("local".to_owned()), shared })
     }
 
     #[test]
@@ -147,11 +147,11 @@ mod tests {
         let (ann, ben) = (own_name("ann"), own_name("ben"));
         let open = per_principal(None);
         let listed = per_principal(Some(&[("team", &["ann", "ben"]), ("news", &["*"])]));
-        let cases: [(&Sharing, &str, Option<&str>, Option<&str>); 20] = [
-            (&Sharing::Shared, "ann", None, Some("default")),
-            (&Sharing::Shared, "ann", Some("work"), Some("work")),
-            (&Sharing::Shared, "ann", Some(""), Some("default")),
-            (&Sharing::Shared, "ann", Some("../x"), None),
+        let cases: [(&SpaceSharing, &str, Option<&str>, Option<&str>); 20] = [
+            (&SpaceSharing::Shared, "ann", None, Some("default")),
+            (&SpaceSharing::Shared, "ann", Some("work"), Some("work")),
+            (&SpaceSharing::Shared, "ann", Some(""), Some("default")),
+            (&SpaceSharing::Shared, "ann", Some("../x"), None),
             (&open, "local", None, Some("default")),
             (&open, "local", Some(&ann), Some(&ann)),
             (&open, "ann", None, Some(&ann)),
@@ -182,8 +182,8 @@ mod tests {
         let listed = per_principal(Some(&[("team", &["ann", "ben"]), ("news", &["*"])]));
         let own = own_name("ann");
         type Names = Option<&'static [&'static str]>;
-        let cases: [(&Sharing, &str, Option<&str>, Names); 9] = [
-            (&Sharing::Shared, "anything", None, None),
+        let cases: [(&SpaceSharing, &str, Option<&str>, Names); 9] = [
+            (&SpaceSharing::Shared, "anything", None, None),
             (&open, "default", Some("ann"), Some(&["local"])),
             (&open, &own, Some("ann"), Some(&["local", "ann"])),
             (&open, &own, None, Some(&["local"])),

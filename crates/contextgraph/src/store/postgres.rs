@@ -12,11 +12,11 @@ use std::future::Future;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use switchboard_store::{Dialer, StoreError};
+use switchboard_store::{PostgresDialer, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 
-use super::{Answered, Batch, Body, Changes, Record, Revision, Storage, Stores, Version};
+use super::{Answered, Batch, Body, MemoryRevision, Record, RecordChanges, Storage, Stores, Version};
 use crate::error::{Outcome, Problem};
 use crate::{Code, Id};
 use batch::Columns;
@@ -55,7 +55,7 @@ impl PostgresStores {
             BUSY.as_millis(),
             LONGEST_CHANGE.as_millis()
         );
-        let dialer = Dialer::read(url, &settings, BUSY).map_err(|error| failed(&error))?;
+        let dialer = PostgresDialer::read(url, &settings, BUSY).map_err(|error| failed(&error))?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("memory-store")
@@ -89,7 +89,7 @@ impl Stores for PostgresStores {
 struct Desk {
     /// Taken when it ends.
     runtime: Option<Runtime>,
-    dialer: Dialer,
+    dialer: PostgresDialer,
 }
 
 impl std::fmt::Debug for Desk {
@@ -124,7 +124,7 @@ impl Drop for Desk {
 }
 
 /// Makes the tables, or checks that they are of this version.
-async fn make_tables(dialer: &Dialer) -> Outcome<()> {
+async fn make_tables(dialer: &PostgresDialer) -> Outcome<()> {
     let mut client = dialer.dial().await.map_err(|error| failed(&error))?;
     let change = client.transaction().await.map_err(refused)?;
     change.execute("SELECT pg_advisory_xact_lock($1)", &[&SCHEMA_LOCK]).await.map_err(refused)?;
@@ -167,7 +167,7 @@ fn failed(error: &StoreError) -> Problem {
 }
 
 fn refused(error: tokio_postgres::Error) -> Problem {
-    failed(&Dialer::explain(error))
+    failed(&PostgresDialer::explain(error))
 }
 
 /// The store of one space.
@@ -189,7 +189,7 @@ macro_rules! hand_over {
 }
 
 impl Storage for Postgres {
-    fn changes(&mut self, since: Version) -> Outcome<Option<Changes>> {
+    fn changes(&mut self, since: Version) -> Outcome<Option<RecordChanges>> {
         hand_over!(self, session => session.changes(since))
     }
 
@@ -232,7 +232,7 @@ impl Storage for Postgres {
         hand_over!(self, session => session.record(id))
     }
 
-    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+    fn history(&mut self, id: Id) -> Outcome<Vec<MemoryRevision>> {
         hand_over!(self, session => session.history(id))
     }
 

@@ -12,7 +12,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    ANSWERS_MS, Answered, Batch, Body, Changes, Record, Revision, Storage, Stores, Version, known, words_to_bytes,
+    ANSWERS_MS, Answered, Batch, Body, MemoryRevision, Record, RecordChanges, Storage, Stores, Version, known,
+    words_to_bytes,
 };
 use crate::error::{Outcome, Problem};
 use crate::{Code, Id};
@@ -200,7 +201,7 @@ impl Sqlite {
 }
 
 impl Storage for Sqlite {
-    fn changes(&mut self, since: Version) -> Outcome<Option<Changes>> {
+    fn changes(&mut self, since: Version) -> Outcome<Option<RecordChanges>> {
         if self.version()? <= since {
             return Ok(None);
         }
@@ -285,7 +286,7 @@ impl Storage for Sqlite {
         statement.query_row(params![self.space, id.to_bytes()], record).optional().map_err(failed)
     }
 
-    fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+    fn history(&mut self, id: Id) -> Outcome<Vec<MemoryRevision>> {
         self.read_history(id)
     }
 

@@ -15,7 +15,7 @@ use crate::vector::{mean, sigmoid};
 /// A method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Method {
+pub enum FusionMethod {
     Linear,
     Attention,
     Gated,
@@ -23,7 +23,7 @@ pub enum Method {
     Tucker,
 }
 
-impl Method {
+impl FusionMethod {
     /// The words, in order.
     pub const WORDS: [&'static str; 5] = ["linear", "attention", "gated", "hierarchical", "tucker"];
 
@@ -37,23 +37,23 @@ impl Method {
 
 /// Fuses alignments with the weights of a profile, which sum to one.
 #[must_use]
-pub fn fuse(alignments: &[f64; COUNT], method: Method, weights: Option<&[f64; COUNT]>) -> [f64; COUNT] {
+pub fn fuse(alignments: &[f64; COUNT], method: FusionMethod, weights: Option<&[f64; COUNT]>) -> [f64; COUNT] {
     let weights = weights.unwrap_or(&UNIFORM);
     let factor = |space: usize| weights[space] * COUNT as f64;
     let fused: [f64; COUNT] = match method {
-        Method::Linear => std::array::from_fn(|space| alignments[space] * factor(space)),
-        Method::Attention => {
+        FusionMethod::Linear => std::array::from_fn(|space| alignments[space] * factor(space)),
+        FusionMethod::Attention => {
             let raised: Vec<f64> = alignments.iter().map(|a| (4.0 * a).exp()).collect();
             let total: f64 = raised.iter().sum();
             std::array::from_fn(|space| alignments[space] * factor(space) * raised[space] / total * COUNT as f64)
         }
-        Method::Gated => {
+        FusionMethod::Gated => {
             let middle = mean(alignments);
             std::array::from_fn(|space| {
                 alignments[space] * factor(space) * sigmoid(8.0 * (alignments[space] - middle)) * 2.0
             })
         }
-        Method::Hierarchical => {
+        FusionMethod::Hierarchical => {
             let mut drawn = *alignments;
             for (_, members) in GROUPS {
                 let group = mean(&members.iter().map(|&member| alignments[member]).collect::<Vec<_>>());
@@ -61,7 +61,7 @@ pub fn fuse(alignments: &[f64; COUNT], method: Method, weights: Option<&[f64; CO
             }
             std::array::from_fn(|space| drawn[space] * factor(space))
         }
-        Method::Tucker => {
+        FusionMethod::Tucker => {
             // The best rank-one part, by power iteration, of the matrix of products, in which two spaces count together as far as
             // they agree: what the spaces agree on. A space that stands alone is drawn down.
             let weighted: [f64; COUNT] = std::array::from_fn(|space| alignments[space] * factor(space));
@@ -96,11 +96,11 @@ mod tests {
     proptest! {
         #[test]
         fn fused_alignments_are_shares(a in prop::array::uniform13(0.0..=1.0f64)) {
-            for word in Method::WORDS {
-                let fused = fuse(&a, Method::from_word(word).unwrap(), None);
+            for word in FusionMethod::WORDS {
+                let fused = fuse(&a, FusionMethod::from_word(word).unwrap(), None);
                 prop_assert!(fused.iter().all(|value| (0.0..=1.0).contains(value)), "{} {:?}", word, fused);
             }
-            let linear = fuse(&a, Method::Linear, None);
+            let linear = fuse(&a, FusionMethod::Linear, None);
             prop_assert!(linear.iter().zip(&a).all(|(x, y)| (x - y).abs() < 1e-9), "even weights change nothing");
         }
     }
@@ -109,9 +109,9 @@ mod tests {
     fn what_stands_out_counts_more_with_attention() {
         let mut a = [0.3; COUNT];
         a[4] = 0.6;
-        let fused = fuse(&a, Method::Attention, None);
+        let fused = fuse(&a, FusionMethod::Attention, None);
         assert!(fused[4] / fused[0] > 2.0);
-        assert_eq!(fuse(&[0.0; COUNT], Method::Tucker, None), [0.0; COUNT]);
+        assert_eq!(fuse(&[0.0; COUNT], FusionMethod::Tucker, None), [0.0; COUNT]);
     }
 
     #[test]
@@ -119,13 +119,15 @@ mod tests {
         let mut a = [0.6; COUNT];
         a[4] = 0.1;
         a[5] = 0.95;
-        let (linear, tucker) = (fuse(&a, Method::Linear, None), fuse(&a, Method::Tucker, None));
+        let (linear, tucker) = (fuse(&a, FusionMethod::Linear, None), fuse(&a, FusionMethod::Tucker, None));
         assert!(tucker[5] < linear[5] - 0.02, "what stands alone is drawn down: {} {}", tucker[5], linear[5]);
         assert!((tucker[0] - linear[0]).abs() < 0.05, "{} {}", tucker[0], linear[0]);
         let mut weights = [0.5 / 12.0; COUNT];
         weights[0] = 0.5;
-        let (even, weighed) =
-            (fuse(&[0.1; COUNT], Method::Tucker, None), fuse(&[0.1; COUNT], Method::Tucker, Some(&weights)));
+        let (even, weighed) = (
+            fuse(&[0.1; COUNT], FusionMethod::Tucker, None),
+            fuse(&[0.1; COUNT], FusionMethod::Tucker, Some(&weights)),
+        );
         assert!((even[0] - 0.1).abs() < 1e-9);
         assert!((weighed[0] / weighed[1] - 12.0).abs() < 1e-6, "{weighed:?}");
     }

@@ -8,7 +8,7 @@ use crate::embedders::space::COUNT;
 use crate::error::{Code, Outcome, Problem};
 
 /// Profiles there may be.
-pub const MOST: usize = 100;
+pub const MAX_PROFILES: usize = 100;
 /// All spaces alike.
 pub const UNIFORM: [f64; COUNT] = [1.0 / COUNT as f64; COUNT];
 /// Kinds of task.
@@ -18,7 +18,7 @@ pub const TASKS: [&str; 7] =
 /// A profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Profile {
+pub struct TeleologyProfile {
     pub profile_id: String,
     pub name: String,
     pub task_type: String,
@@ -31,10 +31,10 @@ pub struct Profile {
 
 /// The profiles of a space.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Profiles {
-    all: BTreeMap<String, Profile>,
+pub struct TeleologyProfiles {
+    all: BTreeMap<String, TeleologyProfile>,
     /// Those that were deleted last, to be brought back.
-    deleted: Vec<Profile>,
+    deleted: Vec<TeleologyProfile>,
 }
 
 /// Weights as shares that sum to one.
@@ -54,7 +54,7 @@ pub fn shares(weights: &[f64]) -> Outcome<[f64; COUNT]> {
     Ok(weights.map(|weight| weight / sum))
 }
 
-impl Default for Profiles {
+impl Default for TeleologyProfiles {
     fn default() -> Self {
         // E1 E2 E3 E4 E5 E6 E7 E8 E9 E10 E11 E12 E13
         const BUILT_IN: [(&str, &str, &str, [f64; COUNT]); 3] = [
@@ -79,7 +79,7 @@ impl Default for Profiles {
         ];
         let all = BUILT_IN.map(|(id, name, task, weights)| {
             let sum: f64 = weights.iter().sum();
-            let profile = Profile {
+            let profile = TeleologyProfile {
                 profile_id: id.to_owned(),
                 name: name.to_owned(),
                 task_type: task.to_owned(),
@@ -94,12 +94,12 @@ impl Default for Profiles {
     }
 }
 
-impl Profiles {
+impl TeleologyProfiles {
     /// A profile.
     ///
     /// # Errors
     /// There is none of that id.
-    pub fn get(&self, id: &str) -> Outcome<&Profile> {
+    pub fn get(&self, id: &str) -> Outcome<&TeleologyProfile> {
         self.all.get(id).ok_or_else(|| {
             let known: Vec<&str> = self.all.keys().map(String::as_str).collect();
             let message = format!("there is no profile {id:?}; there are {}", known.join(", "));
@@ -108,7 +108,7 @@ impl Profiles {
     }
 
     /// All of them, by id.
-    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+    pub fn iter(&self) -> impl Iterator<Item = &TeleologyProfile> {
         self.all.values()
     }
 
@@ -116,14 +116,14 @@ impl Profiles {
     ///
     /// # Errors
     /// There is one already, or there are too many.
-    pub fn create(&mut self, profile: Profile) -> Outcome<&Profile> {
+    pub fn create(&mut self, profile: TeleologyProfile) -> Outcome<&TeleologyProfile> {
         let refuse = |kind, message| Err(Problem::new(Code::Refused, kind, message));
         let id = profile.profile_id.clone();
         if self.all.contains_key(&id) {
             return refuse("PROFILE_EXISTS", format!("there is a profile {id:?} already: update it"));
         }
-        if self.all.len() >= MOST {
-            return refuse("TOO_MANY_PROFILES", format!("there are {MOST} profiles already: delete one"));
+        if self.all.len() >= MAX_PROFILES {
+            return refuse("TOO_MANY_PROFILES", format!("there are {MAX_PROFILES} profiles already: delete one"));
         }
         Ok(self.all.entry(id).or_insert(profile))
     }
@@ -132,7 +132,7 @@ impl Profiles {
     ///
     /// # Errors
     /// There is none of that id.
-    pub fn update(&mut self, id: &str, change: impl FnOnce(&mut Profile)) -> Outcome<&Profile> {
+    pub fn update(&mut self, id: &str, change: impl FnOnce(&mut TeleologyProfile)) -> Outcome<&TeleologyProfile> {
         self.get(id)?;
         match self.all.get_mut(id) {
             Some(profile) => {
@@ -172,9 +172,9 @@ impl Profiles {
     /// The profile that fits a text best: 0.2 for each of its words in name, task or id, at most 1; the first of the built-in
     /// ones with 0.1 where nothing fits.
     #[must_use]
-    pub fn best(&self, text: &str) -> Option<(&Profile, f64)> {
+    pub fn best(&self, text: &str) -> Option<(&TeleologyProfile, f64)> {
         let stems = crate::text::stems(text);
-        let score = |profile: &Profile| {
+        let score = |profile: &TeleologyProfile| {
             let own = crate::text::stems(&format!(
                 "{} {} {}",
                 profile.name,
@@ -185,7 +185,7 @@ impl Profiles {
         };
         let best = self.all.values().map(|profile| (profile, score(profile))).fold(
             None,
-            |best: Option<(&Profile, f64)>, next| {
+            |best: Option<(&TeleologyProfile, f64)>, next| {
                 if best.is_none_or(|best| next.1 > best.1) { Some(next) } else { best }
             },
         )?;
@@ -212,13 +212,13 @@ mod tests {
 
     #[test]
     fn built_in_profiles_stay_and_others_come_and_go() {
-        let mut profiles = Profiles::default();
+        let mut profiles = TeleologyProfiles::default();
         assert_eq!(profiles.iter().count(), 3);
         for profile in profiles.iter() {
             assert!((profile.embedder_weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
         assert_eq!(profiles.delete("creative_writing").unwrap_err().kind, "PROFILE_BUILT_IN");
-        let own = Profile {
+        let own = TeleologyProfile {
             profile_id: "own".to_owned(),
             built_in: false,
             ..profiles.get("creative_writing").unwrap().clone()

@@ -11,7 +11,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 /// A language whose words are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Language {
+pub enum TextLanguage {
     English,
     German,
     French,
@@ -26,15 +26,15 @@ pub enum Language {
 }
 
 /// Languages with stems of their own, in the order they are tried.
-const STEMMED: [Language; 8] = [
-    Language::German,
-    Language::French,
-    Language::Spanish,
-    Language::Italian,
-    Language::Portuguese,
-    Language::Dutch,
-    Language::Swedish,
-    Language::Russian,
+const STEMMED: [TextLanguage; 8] = [
+    TextLanguage::German,
+    TextLanguage::French,
+    TextLanguage::Spanish,
+    TextLanguage::Italian,
+    TextLanguage::Portuguese,
+    TextLanguage::Dutch,
+    TextLanguage::Swedish,
+    TextLanguage::Russian,
 ];
 
 const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dem den denn der des die diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er es euch für gegen hab habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jetzt kann man mein meine meinem meinen meiner mich mir mit nach noch nun nur ob oder ohne sehr seine seinem seinen seiner sich sie sind so über um und uns unser unter vom von vor wann war waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie wieder wir wird wo wohin womit worden wurde wurden zu zum zur zwischen";
@@ -94,7 +94,7 @@ const NEGATIONS: &[&str] = &[
 /// What negates inside of texts without spaces.
 const NEGATED: &[&str] = &["ない", "ません", "なかっ", "不", "没", "沒", "無", "无", "않", "없", "못", "아니", "ไม่"];
 
-impl Language {
+impl TextLanguage {
     /// The words that say nothing.
     const fn stop_words(self) -> &'static str {
         match self {
@@ -253,7 +253,7 @@ pub fn negates(text: &str) -> bool {
     let word = |word: &str| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t");
     lower.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’').any(word)
         || NEGATED.iter().any(|sign| lower.contains(sign))
-        || (Language::of(text) == Some(Language::Spanish) && lower.split_whitespace().any(|word| word == "no"))
+        || (TextLanguage::of(text) == Some(TextLanguage::Spanish) && lower.split_whitespace().any(|word| word == "no"))
 }
 
 #[cfg(test)]
@@ -263,39 +263,39 @@ mod tests {
     #[test]
     fn languages_are_told_by_script_words_and_letters() {
         for (text, expected) in [
-            ("The disk of the server is full", Some(Language::English)),
-            ("Der Mietvertrag läuft bis Ende März", Some(Language::German)),
-            ("Die Schlüssel liegen im Schuppen", Some(Language::German)),
-            ("La clé de secours est chez la voisine", Some(Language::French)),
-            ("¿Dónde están las llaves de repuesto?", Some(Language::Spanish)),
-            ("Где лежат запасные ключи", Some(Language::Russian)),
-            ("合鍵は植木鉢の下にあります", Some(Language::Spaceless)),
-            ("备用钥匙在花盆下面", Some(Language::Spaceless)),
-            ("열쇠는 화분 밑에 있습니다", Some(Language::Spaceless)),
-            ("Il cane della signora è nel giardino", Some(Language::Italian)),
-            ("De sleutel ligt onder het bloempot van de buren", Some(Language::Dutch)),
+            ("The disk of the server is full", Some(TextLanguage::English)),
+            ("Der Mietvertrag läuft bis Ende März", Some(TextLanguage::German)),
+            ("Die Schlüssel liegen im Schuppen", Some(TextLanguage::German)),
+            ("La clé de secours est chez la voisine", Some(TextLanguage::French)),
+            ("¿Dónde están las llaves de repuesto?", Some(TextLanguage::Spanish)),
+            ("Где лежат запасные ключи", Some(TextLanguage::Russian)),
+            ("合鍵は植木鉢の下にあります", Some(TextLanguage::Spaceless)),
+            ("备用钥匙在花盆下面", Some(TextLanguage::Spaceless)),
+            ("열쇠는 화분 밑에 있습니다", Some(TextLanguage::Spaceless)),
+            ("Il cane della signora è nel giardino", Some(TextLanguage::Italian)),
+            ("De sleutel ligt onder het bloempot van de buren", Some(TextLanguage::Dutch)),
             ("QX-4471", None),
         ] {
-            assert_eq!(Language::of(text), expected, "{text}");
+            assert_eq!(TextLanguage::of(text), expected, "{text}");
         }
     }
 
     #[test]
     fn inflections_of_a_word_have_one_stem() {
         for (language, one, other) in [
-            (Language::German, "miete", "mieten"),
-            (Language::German, "allergisch", "allergische"),
-            (Language::French, "travaille", "travailler"),
-            (Language::Spanish, "llave", "llaves"),
-            (Language::Russian, "ключ", "ключи"),
-            (Language::Italian, "gatto", "gatti"),
-            (Language::Dutch, "sleutel", "sleutels"),
-            (Language::Swedish, "flickor", "flickorna"),
-            (Language::Portuguese, "chave", "chaves"),
+            (TextLanguage::German, "miete", "mieten"),
+            (TextLanguage::German, "allergisch", "allergische"),
+            (TextLanguage::French, "travaille", "travailler"),
+            (TextLanguage::Spanish, "llave", "llaves"),
+            (TextLanguage::Russian, "ключ", "ключи"),
+            (TextLanguage::Italian, "gatto", "gatti"),
+            (TextLanguage::Dutch, "sleutel", "sleutels"),
+            (TextLanguage::Swedish, "flickor", "flickorna"),
+            (TextLanguage::Portuguese, "chave", "chaves"),
         ] {
             assert_eq!(language.stem(one), language.stem(other), "{one} {other}");
         }
-        assert!(forms("mieten").contains(&Language::German.stem("miete")));
+        assert!(forms("mieten").contains(&TextLanguage::German.stem("miete")));
         assert_eq!(folded("crème brûlée straße"), "creme brulee strasse");
     }
 

@@ -15,7 +15,7 @@ const SAMPLES: usize = 10;
 
 /// What the search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ThresholdOptimum {
     /// opt, acc, warn.
     pub thresholds: [f64; 3],
     /// The share that they judge right.
@@ -41,7 +41,7 @@ pub fn score(samples: &[(f64, f64)], [opt, acc, warn]: [f64; 3]) -> f64 {
 
 /// Looks for better thresholds; `None` for too few samples.
 #[must_use]
-pub fn search(samples: &[(f64, f64)], current: [f64; 3]) -> Option<Found> {
+pub fn search(samples: &[(f64, f64)], current: [f64; 3]) -> Option<ThresholdOptimum> {
     if samples.len() < SAMPLES {
         return None;
     }
@@ -60,7 +60,7 @@ pub fn search(samples: &[(f64, f64)], current: [f64; 3]) -> Option<Found> {
         known.push((next, score(samples, next)));
     }
     let (thresholds, score) = known.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Found { thresholds, score, score_before, evaluated: known.len(), improved: score > score_before })
+    Some(ThresholdOptimum { thresholds, score, score_before, evaluated: known.len(), improved: score > score_before })
 }
 
 fn steps(least: f64, most: f64) -> impl Iterator<Item = f64> + Clone {

@@ -1,4 +1,7 @@
 //! What tools take: one description of each parameter, from which its schema, its default and its check all come.
+//!
+//! This reads no JSON Schema: it writes one, and checks arguments by the same description, so that its refusals can name the
+//! parameter that was meant. That schema and check say the same is tested against a validator.
 
 use serde_json::{Map, Value, json};
 
@@ -227,7 +230,8 @@ impl Param {
             }
             Kind::Whole3
                 if value.as_array().is_none_or(|list| {
-                    list.len() != 3 || list.iter().any(|number| number.as_u64().is_none_or(|number| number == 0))
+                    list.len() != 3
+                        || list.iter().any(|number| number.as_f64().is_none_or(|n| n < 1.0 || n.fract() != 0.0))
                 }) =>
             {
                 refuse("is a list of three whole numbers above 0".to_owned())
@@ -457,5 +461,75 @@ mod tests {
         let params = [Param::text("content", "").required(), Param::number("share", "", 0.0, 1.0).default(0.5)];
         assert_eq!(schema(&params)["required"], json!(["content"]));
         assert_eq!(schema(&params)["properties"]["share"]["default"], 0.5);
+    }
+
+    /// Whoever validates arguments by the published schema and whoever calls hear the same.
+    #[test]
+    fn the_schema_and_the_check_say_the_same() {
+        let uuid = "6f9619ff-8b86-d011-b42d-00c04fc964ff";
+        let values = [
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(1),
+            json!(1.0),
+            json!(1.5),
+            json!(-1),
+            json!(3),
+            json!(4),
+            json!(u64::MAX),
+            json!(1e300),
+            json!(""),
+            json!("a"),
+            json!("abc"),
+            json!("abcd"),
+            json!("\u{1f600}\u{1f600}\u{1f600}"),
+            json!("5"),
+            json!(uuid),
+            json!(uuid.to_uppercase()),
+            json!(uuid.replace('-', "")),
+            json!(format!("{{{uuid}}}")),
+            json!(format!("urn:uuid:{uuid}")),
+            json!([]),
+            json!([1, 2]),
+            json!([1.5, 2]),
+            json!([1, "2"]),
+            json!([1, 2, 3]),
+            json!([1.0, 2, 3]),
+            json!([1.5, 2, 3]),
+            json!([0, 2, 3]),
+            json!([-1, 2, 3]),
+            json!(["a", "b"]),
+            json!([uuid]),
+            json!([uuid, "x"]),
+            json!([null]),
+            json!({}),
+            json!({"a": 1}),
+        ];
+        for param in [
+            Param::text("p", ""),
+            Param::short("p", "", 3),
+            Param::word("p", "", &["a", "b"]),
+            Param::id("p", ""),
+            Param::number("p", "", 0.0, 1.0),
+            Param::number("p", "", f64::NEG_INFINITY, f64::INFINITY),
+            Param::held("p", "", 0.0, 1.0),
+            Param::whole("p", "", 1, 3),
+            Param::flag("p", ""),
+            Param::texts("p", ""),
+            Param::ids("p", ""),
+            Param::numbers("p", "", 2),
+            Param::whole3("p", ""),
+            Param::object("p", ""),
+        ] {
+            let kind = format!("{:?}", param.kind);
+            let params = [param];
+            let validator = jsonschema::options().should_validate_formats(true).build(&schema(&params)).unwrap();
+            for value in &values {
+                let given = json!({"p": value});
+                let checked = Args::check(&params, given.as_object().unwrap()).is_ok();
+                assert_eq!(checked, validator.is_valid(&given), "{kind}: {value}");
+            }
+        }
     }
 }

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{NUMBER, TEXT, WHOLE, list, maybe, object, output};
-use super::{Call, Class, Spec, living, when};
+use super::{Class, Spec, ToolCall, living, when};
 use crate::embedders::Modality;
 use crate::embedders::space::SPACES;
-use crate::engine::{NewMemory, Remembered, Search};
+use crate::engine::{MemorySearch, NewMemory, Remembered};
 use crate::error::{Outcome, Problem};
 
 /// Characters of a text in a result, unless it is said.
@@ -126,7 +126,7 @@ pub(super) fn tools() -> Vec<Spec> {
     ]
 }
 
-fn new_memory(call: &Call<'_>) -> Outcome<NewMemory> {
+fn new_memory(call: &ToolCall<'_>) -> Outcome<NewMemory> {
     let args = call.args;
     Ok(NewMemory {
         text: args.text("content").to_owned(),
@@ -139,7 +139,7 @@ fn new_memory(call: &Call<'_>) -> Outcome<NewMemory> {
     })
 }
 
-fn inject_context(call: &mut Call<'_>) -> Outcome<Value> {
+fn inject_context(call: &mut ToolCall<'_>) -> Outcome<Value> {
     if call.args.text("rationale").trim().is_empty() {
         return Err(Problem::params("`rationale` must not be empty: say why this is worth remembering"));
     }
@@ -181,7 +181,7 @@ fn told(remembered: &Remembered, mut answer: Value) -> Value {
     answer
 }
 
-fn store_memory(call: &mut Call<'_>) -> Outcome<Value> {
+fn store_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let new = new_memory(call)?;
     let remembered = call.space.remember(new, false, call.now)?;
     Ok(told(
@@ -196,12 +196,12 @@ fn store_memory(call: &mut Call<'_>) -> Outcome<Value> {
     ))
 }
 
-fn search_graph(call: &mut Call<'_>) -> Outcome<Value> {
+fn search_graph(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     if args.text("query").trim().is_empty() {
         return Err(Problem::params("`query` must not be empty"));
     }
-    let search = Search {
+    let search = MemorySearch {
         query: args.text("query"),
         most: args.whole("topK"),
         least: args.number("minSimilarity"),

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, maybe, object, or_null, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::dream::scheduler::{IDLE_BELOW, IDLE_MS};
 use crate::dream::shortcuts::{HOPS, TIMES};
-use crate::dream::{State, WAKE_MS};
+use crate::dream::{DreamState, WAKE_MS};
 use crate::error::{Code, Outcome, Problem};
 use crate::identity::CRITICAL;
 
@@ -131,7 +131,7 @@ pub(super) fn tools() -> Vec<Spec> {
     ]
 }
 
-fn trigger_dream(call: &mut Call<'_>) -> Outcome<Value> {
+fn trigger_dream(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (force, rationale) = (call.args.flag("force"), call.args.text("rationale").to_owned());
     let state = call.dream.state();
     let load = call.dream.load();
@@ -169,7 +169,7 @@ fn trigger_dream(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(answer(true, "see get_dream_status for what it does"))
 }
 
-fn get_dream_status(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_dream_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let state = call.dream.state();
     let load = call.dream.load();
     let (dreams, now) = (&call.space.mind.dreams, call.now);
@@ -201,7 +201,7 @@ fn get_dream_status(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn abort_dream(call: &mut Call<'_>) -> Outcome<Value> {
+fn abort_dream(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let previous = call.dream.state();
     let reason = call.args.maybe_text("reason");
     let answer = |aborted: bool, latency: f64| {
@@ -214,8 +214,8 @@ fn abort_dream(call: &mut Call<'_>) -> Outcome<Value> {
         }))
     };
     match previous {
-        State::Awake => answer(false, 0.0),
-        State::Waking => {
+        DreamState::Awake => answer(false, 0.0),
+        DreamState::Waking => {
             Err(Problem::new(Code::Dream, "ALREADY_WAKING", "the memory is waking already: nothing to abort"))
         }
         _ => match call.dream.abort() {
@@ -229,7 +229,7 @@ fn abort_dream(call: &mut Call<'_>) -> Outcome<Value> {
     }
 }
 
-fn get_amortized_shortcuts(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_amortized_shortcuts(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (least, limit) = (call.args.number("min_confidence"), call.args.whole("limit"));
     let dreams = &call.space.mind.dreams;
     let candidates = dreams.paths.candidates(least);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, Shape, TEXT, WHOLE, list, maybe, object, or_null, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::consciousness::Consciousness;
 use crate::embedders::space::{COUNT, SPACES};
 use crate::error::{Outcome, Problem};
@@ -202,7 +202,7 @@ pub(super) fn tools() -> Vec<Spec> {
     ]
 }
 
-fn workspace(call: &Call<'_>) -> Value {
+fn workspace(call: &ToolCall<'_>) -> Value {
     let workspace = &call.space.mind.gwt.workspace;
     json!({
         "active_memory": workspace.active(),
@@ -212,7 +212,7 @@ fn workspace(call: &Call<'_>) -> Value {
     })
 }
 
-fn get_consciousness_state(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_consciousness_state(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (r, psi, state) = call.space.order();
     let mind = &call.space.mind;
     let ego = &mind.gwt.ego;
@@ -246,7 +246,7 @@ fn get_consciousness_state(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn get_kuramoto_sync(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_kuramoto_sync(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (r, psi, state) = call.space.order();
     let network = &call.space.mind.gwt.network;
     Ok(json!({
@@ -263,7 +263,7 @@ fn get_kuramoto_sync(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn get_workspace_status(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_workspace_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let mut status = workspace(call);
     let workspace = &call.space.mind.gwt.workspace;
     status["conflict_memories"] = json!(workspace.conflict());
@@ -273,7 +273,7 @@ fn get_workspace_status(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(status)
 }
 
-fn get_ego_state(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_ego_state(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let ego = &call.space.mind.gwt.ego;
     // Actions are what was stored lately: how far they are like the purpose of the whole.
     let recent: Vec<[f64; COUNT]> = call
@@ -315,7 +315,7 @@ fn get_ego_state(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn trigger_workspace_broadcast(call: &mut Call<'_>) -> Outcome<Value> {
+fn trigger_workspace_broadcast(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let memory = args.id("memory_id")?;
     call.space.memory(memory).map_err(|_| {
@@ -359,7 +359,7 @@ fn trigger_workspace_broadcast(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(answer)
 }
 
-fn adjust_coupling(call: &mut Call<'_>) -> Outcome<Value> {
+fn adjust_coupling(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let wanted = call.args.number("new_K");
     let (r, _, _) = call.space.order();
     let network = &mut call.space.mind.gwt.network;
@@ -378,7 +378,7 @@ fn adjust_coupling(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn get_johari_classification(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_johari_classification(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let (delta_s, delta_c, source) =
         match (args.maybe_number("delta_s"), args.maybe_number("delta_c"), args.maybe_id("memory_id")) {

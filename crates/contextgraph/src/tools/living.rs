@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::args::{Args, Param};
 use super::schema::{ANY, FLAG, NUMBER, Shape, TEXT, WHOLE, list, maybe, object, output};
-use super::{Call, Class, Spec, shown, when};
+use super::{Class, Spec, ToolCall, shown, when};
 use crate::Id;
 use crate::embedders::Modality;
-use crate::engine::{Filter, Listing, Page, Patch, Space};
+use crate::engine::{MemoryFilter, MemoryPage, Page, Patch, Space};
 use crate::error::{Outcome, Problem};
 use crate::graph::Memory;
-use crate::store::Revision;
+use crate::store::MemoryRevision;
 
 /// Memories that one call forgets or erases, at most.
 const MAX_IDS: usize = 100;
@@ -31,8 +31,8 @@ pub(super) fn filters() -> Vec<Param> {
 }
 
 /// The filter of a call.
-pub(super) fn filter(args: &Args) -> Outcome<Filter> {
-    Ok(Filter {
+pub(super) fn filter(args: &Args) -> Outcome<MemoryFilter> {
+    Ok(MemoryFilter {
         tags: args.texts("tags"),
         after: when::argument(args, "after")?.map(|range| range.0),
         before: when::argument(args, "before")?.map(|range| range.0),
@@ -193,7 +193,7 @@ pub(super) fn results(space: &mut Space, memories: &[Memory], characters: usize)
         .collect())
 }
 
-fn get_memory(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let id = call.args.id("memory_id")?;
     let (memory, body) = call.space.whole(id)?;
     call.space.mark_found(id, call.now);
@@ -232,7 +232,7 @@ fn get_memory(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(out)
 }
 
-fn earlier(revision: &Revision) -> Value {
+fn earlier(revision: &MemoryRevision) -> Value {
     json!({
         "version": revision.memory.provenance.revision,
         "content": revision.content,
@@ -244,8 +244,8 @@ fn earlier(revision: &Revision) -> Value {
 }
 
 /// The page that a call asks for.
-pub(super) fn listing(args: &Args) -> Outcome<Listing> {
-    Ok(Listing {
+pub(super) fn listing(args: &Args) -> Outcome<MemoryPage> {
+    Ok(MemoryPage {
         filter: filter(args)?,
         forgotten: args.flag("forgotten"),
         oldest_first: args.text("order") == "oldest",
@@ -265,7 +265,7 @@ pub(super) fn put_page(space: &mut Space, page: &Page, characters: usize, out: &
     Ok(())
 }
 
-fn list_memories(call: &mut Call<'_>) -> Outcome<Value> {
+fn list_memories(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let page = call.space.list(&listing(call.args)?);
     let mut out = json!({});
     put_page(call.space, &page, call.args.whole("maxChars"), &mut out)?;
@@ -283,7 +283,7 @@ fn read_cursor(text: &str) -> Outcome<(u64, Id)> {
     parts.ok_or_else(|| Problem::params("`cursor` is the `nextCursor` of the page before, as it came"))
 }
 
-fn update_memory(call: &mut Call<'_>) -> Outcome<Value> {
+fn update_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let patch = Patch {
         content: args.maybe_text("content").map(ToOwned::to_owned),
@@ -317,7 +317,7 @@ fn ids(args: &Args) -> Outcome<Vec<Id>> {
     }
 }
 
-fn forget_memory(call: &mut Call<'_>) -> Outcome<Value> {
+fn forget_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let ids = ids(call.args)?;
     if call.args.flag("restore") {
         let restored = call.space.restore(&ids, call.now)?;
@@ -327,9 +327,9 @@ fn forget_memory(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(json!({"forgotten": ids.len(), "restored": 0, "undo": record}))
 }
 
-fn erase_memory(call: &mut Call<'_>) -> Outcome<Value> {
+fn erase_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let ids = ids(call.args)?;
-    let Call { space, agent, is_owner, now, .. } = call;
+    let ToolCall { space, agent, is_owner, now, .. } = call;
     let erased = space.erase(&ids, &|memory| *is_owner || memory.agent == *agent, *now)?;
     Ok(json!({"count": erased.len(), "erased": erased}))
 }

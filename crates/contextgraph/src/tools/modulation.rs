@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, object, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::error::Outcome;
 use crate::mind::Doc;
 use crate::neuromodulation::Modulator;
@@ -93,7 +93,7 @@ fn range(modulator: Modulator) -> Value {
     json!({"min": min, "baseline": baseline, "max": max})
 }
 
-fn get_neuromodulation_state(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_neuromodulation_state(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let mind = &call.space.mind;
     let levels = &mind.levels;
     let acetylcholine = mind.learning.watching.acetylcholine;
@@ -144,7 +144,7 @@ fn get_neuromodulation_state(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn adjust_neuromodulator(call: &mut Call<'_>) -> Outcome<Value> {
+fn adjust_neuromodulator(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let modulator = Modulator::from_word(call.args.text("modulator"))?;
     let delta = call.args.number("delta");
     let change = call.space.mind.levels.adjust(modulator, delta, "adjusted", call.now);
@@ -166,7 +166,7 @@ fn adjust_neuromodulator(call: &mut Call<'_>) -> Outcome<Value> {
 }
 
 /// What steering looks at.
-fn look(call: &Call<'_>) -> Seen {
+fn look(call: &ToolCall<'_>) -> Seen {
     let (space, now) = (&call.space, call.now);
     let count = space.graph.len().max(1) as f64;
     let (mut connected, mut orphans, mut quality, mut low) = (0.0, 0, 0.0, 0);
@@ -204,7 +204,7 @@ fn look(call: &Call<'_>) -> Seen {
     }
 }
 
-fn get_steering_feedback(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_steering_feedback(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let seen = look(call);
     let reward = steering::reward(&seen);
     let change = call.space.mind.levels.reward(reward.value, call.now);

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, object, or_null, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::Id;
-use crate::causal::{self, CONFIDENT, LEAST, LONGEST, Path};
+use crate::causal::{self, CONFIDENT, LEAST, MAX_PATH_EDGES, Path};
 use crate::engine::Space;
 use crate::error::{Code, Outcome, Problem};
 use crate::graph::edges::Kind;
@@ -126,7 +126,7 @@ fn shortened(text: &str) -> String {
     short
 }
 
-fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
+fn omni_infer(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let source = call.args.id("source")?;
     let target = call.args.maybe_id("target");
     let direction = call.args.text("direction").to_owned();
@@ -237,6 +237,6 @@ fn omni_infer(call: &mut Call<'_>) -> Outcome<Value> {
         "direction_description": description,
         "source": source,
         "target": target,
-        "inference_config": {"min_confidence": LEAST, "max_path_length": LONGEST, "include_indirect": true},
+        "inference_config": {"min_confidence": LEAST, "max_path_length": MAX_PATH_EDGES, "include_indirect": true},
     }))
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, TEXT, WHOLE, list, maybe, object, output};
-use super::{Call, Class, Spec, living, when};
-use crate::engine::{Entity, EntityKind, Listing};
+use super::{Class, Spec, ToolCall, living, when};
+use crate::engine::{Entity, EntityKind, MemoryPage};
 use crate::error::{Code, Outcome, Problem};
 use crate::graph::edges::Kind;
 
@@ -81,17 +81,17 @@ pub(super) fn tools() -> Vec<Spec> {
     ]
 }
 
-fn kind(call: &Call<'_>) -> Outcome<Kind> {
+fn kind(call: &ToolCall<'_>) -> Outcome<Kind> {
     Kind::from_word(call.args.text("type")).ok_or_else(|| Problem::params("`type` is missing"))
 }
 
-fn relate_memories(call: &mut Call<'_>) -> Outcome<Value> {
+fn relate_memories(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (source, target, kind) = (call.args.id("source")?, call.args.id("target")?, kind(call)?);
     let record = call.space.relate(source, target, kind, call.now)?;
     Ok(json!({"source": source, "target": target, "type": kind, "undo": record}))
 }
 
-fn unrelate_memories(call: &mut Call<'_>) -> Outcome<Value> {
+fn unrelate_memories(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (source, target, kind) = (call.args.id("source")?, call.args.id("target")?, kind(call)?);
     let record = call.space.unrelate(source, target, kind, call.now)?;
     Ok(json!({"source": source, "target": target, "type": kind, "undo": record}))
@@ -108,7 +108,7 @@ fn shown(entity: &Entity) -> Value {
     })
 }
 
-fn list_entities(call: &mut Call<'_>) -> Outcome<Value> {
+fn list_entities(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let limit = call.args.whole("limit");
     let Some(name) = call.args.maybe_text("name").map(str::trim).filter(|name| !name.is_empty()) else {
         let kind = call.args.maybe_text("type").and_then(EntityKind::from_word);
@@ -120,7 +120,7 @@ fn list_entities(call: &mut Call<'_>) -> Outcome<Value> {
         let message = format!("no memory names {name:?}; without `name` this tool lists what memories name");
         return Err(Problem::new(Code::Refused, "ENTITY_NOT_FOUND", message));
     };
-    let listing = Listing { limit, ..living::listing(call.args)? };
+    let listing = MemoryPage { limit, ..living::listing(call.args)? };
     let page = call.space.memories_of(name, listing);
     let mut out = json!({"entity": shown(&entity), "beside": beside.iter().map(shown).collect::<Vec<_>>()});
     living::put_page(call.space, &page, call.args.whole("maxChars"), &mut out)?;

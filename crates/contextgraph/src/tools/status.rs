@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schema::{ANY, NUMBER, TEXT, WHOLE, list, object, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::johari::Quadrant;
@@ -108,7 +108,7 @@ pub(super) fn tools() -> Vec<Spec> {
 }
 
 /// Whether each layer works: perception embeds, memory answers, reasoning is in order, action finds, meta predicts.
-fn layers(call: &mut Call<'_>) -> [(&'static str, &'static str, String); 5] {
+fn layers(call: &mut ToolCall<'_>) -> [(&'static str, &'static str, String); 5] {
     let probe =
         call.space.embedders().content("probe", crate::embedders::Modality::Text, &crate::embedders::lexical::Unknown);
     let word = |works: bool| if works { "active".to_owned() } else { "error: no answer".to_owned() };
@@ -139,7 +139,7 @@ fn layers(call: &mut Call<'_>) -> [(&'static str, &'static str, String); 5] {
     ]
 }
 
-fn get_memetic_status(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_memetic_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let layers = layers(call);
     let (engine, size) = call.space.storage()?;
     let space = &call.space;
@@ -174,7 +174,7 @@ fn get_memetic_status(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn get_graph_manifest(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_graph_manifest(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let layers: Vec<Value> = layers(call)
         .into_iter()
         .map(|(name, description, status)| json!({"name": name, "description": description, "status": status}))
@@ -202,7 +202,7 @@ fn get_graph_manifest(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn utl_status(call: &mut Call<'_>) -> Outcome<Value> {
+fn utl_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let learning = &call.space.mind.learning;
     let [entropy, coherence, importance, consolidation] = learning.stage.thresholds();
     let weights = learning.meta.weights.unwrap_or_else(|| learning.stage.weights());

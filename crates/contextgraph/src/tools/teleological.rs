@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, maybe, object, or_null, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::embedders::Modality;
 use crate::embedders::space::{COUNT, SPACES};
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::{Fingerprint, Packed};
 use crate::mind::Doc;
 use crate::teleology::compare::Strategy;
-use crate::teleology::fusion::{Method, fuse};
+use crate::teleology::fusion::{FusionMethod, fuse};
 use crate::teleology::profile::{TASKS, shares};
 use crate::teleology::tucker;
 use crate::teleology::vector::Vector;
@@ -121,7 +121,7 @@ pub(super) fn tools() -> Vec<Spec> {
             idempotent: true,
             params: vec![
                 Param::id("memory_id", "The memory").required(),
-                Param::word("fusion_method", "How", &Method::WORDS).default("hierarchical"),
+                Param::word("fusion_method", "How", &FusionMethod::WORDS).default("hierarchical"),
                 Param::text("profile_id", "A profile that weighs the spaces"),
                 Param::numbers("custom_weights", "Weights of the spaces, instead of a profile", COUNT),
                 Param::flag("apply_synergy", "Whether spaces strengthen each other").default(true),
@@ -211,7 +211,7 @@ pub(super) fn tools() -> Vec<Spec> {
 }
 
 /// The weights of a profile, if one is named.
-fn weights(call: &Call<'_>) -> Outcome<Option<[f64; COUNT]>> {
+fn weights(call: &ToolCall<'_>) -> Outcome<Option<[f64; COUNT]>> {
     if let Some(custom) = call.args.numbers("custom_weights") {
         return shares(&custom).map(Some);
     }
@@ -237,7 +237,7 @@ fn describe(vector: &Vector) -> (Value, Value) {
     (scores, metadata)
 }
 
-fn compute_teleological_vector(call: &mut Call<'_>) -> Outcome<Value> {
+fn compute_teleological_vector(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let text = args.text("content");
     if text.trim().is_empty() {
@@ -290,12 +290,12 @@ fn compute_teleological_vector(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(answer)
 }
 
-fn fuse_embeddings(call: &mut Call<'_>) -> Outcome<Value> {
+fn fuse_embeddings(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let id = args.id("memory_id")?;
     call.space.memory(id)?;
     let weights = weights(call)?;
-    let method = Method::from_word(args.text("fusion_method")).unwrap_or(Method::Hierarchical);
+    let method = FusionMethod::from_word(args.text("fusion_method")).unwrap_or(FusionMethod::Hierarchical);
     let alignments = call.space.memory_alignments(id, call.now)?;
     let fused = fuse(&alignments, method, weights.as_ref());
     let synergy = args.flag("apply_synergy").then_some(&call.space.mind.teleology.synergy);
@@ -323,7 +323,7 @@ fn fuse_embeddings(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn update_synergy_matrix(call: &mut Call<'_>) -> Outcome<Value> {
+fn update_synergy_matrix(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let word = args.text("feedback");
     let right = args.maybe_number("relevance_score").unwrap_or(match word {

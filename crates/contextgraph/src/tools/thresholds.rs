@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, maybe, object, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::embedders::space::SPACES;
 use crate::error::Outcome;
 use crate::mind::Doc;
@@ -109,7 +109,7 @@ fn shown(measures: &Measures) -> Value {
     shown
 }
 
-fn get_threshold_status(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_threshold_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let domain = Domain::from_word(call.args.text("domain"));
     let calibration = &call.space.mind.calibration;
     let measures = measure(&calibration.samples(0));
@@ -156,7 +156,7 @@ fn get_threshold_status(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(answer)
 }
 
-fn get_calibration_metrics(call: &mut Call<'_>) -> Outcome<Value> {
+fn get_calibration_metrics(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let word = call.args.text("timeframe");
     let calibration = &call.space.mind.calibration;
     let measures = measure(&calibration.samples(call.now.saturating_sub(timeframe(word))));
@@ -196,7 +196,7 @@ fn get_calibration_metrics(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-fn trigger_recalibration(call: &mut Call<'_>) -> Outcome<Value> {
+fn trigger_recalibration(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let level = call.args.whole("level");
     let domain = Domain::from_word(call.args.text("domain"));
     let now = call.now;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::args::Param;
 use super::schema::{ANY, NUMBER, TEXT, list, maybe, output};
-use super::{Call, Class, Spec};
+use super::{Class, Spec, ToolCall};
 use crate::embedders::space::{COUNT, SPACES};
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::{Embedding, Fingerprint, wire};
@@ -54,7 +54,7 @@ pub(super) fn tools() -> Vec<Spec> {
 }
 
 /// Coherence of a fingerprint in the graph, by the likeness of its meaning to others.
-fn fit(call: &Call<'_>, new: &Fingerprint) -> coherence::Coherence {
+fn fit(call: &ToolCall<'_>, new: &Fingerprint) -> coherence::Coherence {
     let graph = &call.space.graph;
     let row = new.spaces[0].as_ref().map(|embedding| {
         let mut values: Vec<f32> = embedding.dense().into_iter().take(256).collect();
@@ -93,7 +93,7 @@ fn fit(call: &Call<'_>, new: &Fingerprint) -> coherence::Coherence {
 }
 
 /// The fingerprint of an argument: of a memory, of a text as if it were stored now, or as it is written.
-fn fingerprint(call: &mut Call<'_>, name: &str) -> Outcome<Fingerprint> {
+fn fingerprint(call: &mut ToolCall<'_>, name: &str) -> Outcome<Fingerprint> {
     let value = call.args.get(name).cloned().unwrap_or(Value::Null);
     let text = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key)).cloned();
     if let Some(id) = text(&["memory_id", "memoryId", "fingerprintId"]) {
@@ -108,7 +108,7 @@ fn fingerprint(call: &mut Call<'_>, name: &str) -> Outcome<Fingerprint> {
     }
 }
 
-fn compute_delta_sc(call: &mut Call<'_>) -> Outcome<Value> {
+fn compute_delta_sc(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let began = std::time::Instant::now();
     let (old, new) = (fingerprint(call, "old_fingerprint")?, fingerprint(call, "new_fingerprint")?);
     let missing: Vec<&str> =

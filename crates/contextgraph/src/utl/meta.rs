@@ -36,7 +36,7 @@ impl Default for MetaLearning {
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct MetaStep {
     /// What was predicted.
     pub predicted: f64,
     /// What came less what was predicted.
@@ -85,7 +85,7 @@ impl MetaLearning {
     }
 
     /// Takes in what came, with the weights of the stage and the level of acetylcholine.
-    pub fn observe(&mut self, came: f64, stage: Weights, acetylcholine: f64) -> Step {
+    pub fn observe(&mut self, came: f64, stage: Weights, acetylcholine: f64) -> MetaStep {
         let predicted = self.expected;
         let error = came - predicted;
         let accuracy = 1.0 - error.abs().min(1.0);
@@ -114,7 +114,7 @@ impl MetaLearning {
             self.weights = Some(Weights { surprise: surprise / sum, coherence: coherence / sum });
         }
         self.expected += 0.1 * (came - self.expected);
-        Step { predicted, error, corrected, needs_person: self.escalations >= 3 }
+        MetaStep { predicted, error, corrected, needs_person: self.escalations >= 3 }
     }
 }
 

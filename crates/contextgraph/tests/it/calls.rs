@@ -51,7 +51,7 @@ fn arguments(tool: &str, memory: &Memory, ids: &[String]) -> Value {
 }
 
 fn fingerprint(memory: &Memory, id: &str) -> Value {
-    let caller = switchboard_contextgraph::server::Caller::default();
+    let caller = switchboard_contextgraph::server::MemoryCaller::default();
     let id = id.parse().unwrap();
     memory
         .server

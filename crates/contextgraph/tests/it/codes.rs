@@ -94,10 +94,10 @@ fn numbers_of_the_specification() {
 
 #[test]
 fn a_key_makes_a_call_once() {
-    use switchboard_contextgraph::server::Caller;
+    use switchboard_contextgraph::server::MemoryCaller;
     let memory = Memory::new();
     let call = |key: &str, content: &str| {
-        let caller = Caller { principal: "p".to_owned(), idempotency_key: Some(key.to_owned()), space: None };
+        let caller = MemoryCaller { principal: "p".to_owned(), idempotency_key: Some(key.to_owned()), space: None };
         memory.server.call(&caller, "store_memory", &object(json!({"content": content})))
     };
     let first = call("k1", "once");
@@ -125,7 +125,7 @@ fn what_is_exported_can_be_imported() {
     for text in crate::support::TOPICS {
         memory.store(text);
     }
-    let caller = switchboard_contextgraph::server::Caller::default();
+    let caller = switchboard_contextgraph::server::MemoryCaller::default();
     let mut lines = Vec::new();
     let export = |lines: &mut Vec<String>| {
         memory.server.with_space(&caller, |space, _| {

@@ -43,7 +43,7 @@ fn what_was_acknowledged_survives_a_kill() {
         child.wait().unwrap();
     }
     let memory = Memory::at(folder, crate::support::START);
-    let caller = switchboard_contextgraph::server::Caller::default();
+    let caller = switchboard_contextgraph::server::MemoryCaller::default();
     for (id, text) in &acknowledged {
         let id = id.parse().unwrap();
         let kept = memory.server.with_space(&caller, |space, _| space.body(id)).unwrap();

@@ -126,7 +126,7 @@ fn paths_that_are_walked_often_become_shortcuts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn consolidation_tells_how_far_it_is_and_stops_when_nobody_waits() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use switchboard_contextgraph::server::Caller;
+    use switchboard_contextgraph::server::MemoryCaller;
     let memory = filled();
     let twice = "The meeting is on Friday at ten in room four";
     memory.store(twice);
@@ -135,7 +135,7 @@ async fn consolidation_tells_how_far_it_is_and_stops_when_nobody_waits() {
     let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 0;
     let arguments = crate::support::object(json!({}));
     let given_up =
-        memory.server.call_with(&Caller::default(), "trigger_consolidation", &arguments, &stopped, &|_, _| {});
+        memory.server.call_with(&MemoryCaller::default(), "trigger_consolidation", &arguments, &stopped, &|_, _| {});
     assert_eq!(given_up.outcome.unwrap_err().kind, "CANCELLED");
     assert_eq!(memory.call("get_memetic_status", json!({}))["fingerprintCount"], 20, "nothing was merged");
     let mut client = memory.connect().await;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_contextgraph::server::Caller;
-use switchboard_contextgraph::{Code, MemoryServer, Options, Principals, Sharing, SqliteStores};
+use switchboard_contextgraph::server::MemoryCaller;
+use switchboard_contextgraph::{Code, MemoryServer, Options, Principals, SpaceSharing, SqliteStores};
 use tempfile::TempDir;
 
 use crate::support::{Memory, object};
@@ -21,7 +21,7 @@ fn is_in_files(folder: &TempDir, text: &str) -> bool {
 }
 
 fn keyed(memory: &Memory, key: &str, tool: &str, arguments: Value) -> Value {
-    let caller = Caller { principal: "tester".to_owned(), idempotency_key: Some(key.to_owned()), space: None };
+    let caller = MemoryCaller { principal: "tester".to_owned(), idempotency_key: Some(key.to_owned()), space: None };
     memory.server.call(&caller, tool, &object(arguments)).outcome.unwrap()
 }
 
@@ -72,7 +72,7 @@ fn other_processes_let_go_of_what_was_erased() {
     assert_eq!(other.search("how does the safe open", 5), ["Bread needs flour, water, salt and time"]);
     assert_eq!(other.call("get_memetic_status", json!({}))["fingerprintCount"], 1);
     // An export from before does not bring it back.
-    let caller = Caller { principal: "tester".to_owned(), ..Caller::default() };
+    let caller = MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() };
     let again = memory.store("The safe opens with the number of the street");
     let mut lines = Vec::new();
     let mut export = |space: &mut switchboard_contextgraph::engine::Space| {
@@ -131,10 +131,10 @@ fn nobody_erases_what_another_stored() {
     let folder = tempfile::tempdir().unwrap();
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let team = BTreeMap::from([("team".to_owned(), vec!["*".to_owned()])]);
-    let sharing = Sharing::PerPrincipal(Principals { owner: Some("local".to_owned()), shared: Some(team) });
+    let sharing = SpaceSharing::PerPrincipal(Principals { owner: Some("local".to_owned()), shared: Some(team) });
     let server = MemoryServer::new(Options { sharing, seed: Some(1), dreams: false, ..Options::new(stores) }).unwrap();
     let call = |principal: &str, tool: &str, arguments: Value| {
-        let caller = Caller { principal: principal.to_owned(), ..Caller::default() };
+        let caller = MemoryCaller { principal: principal.to_owned(), ..MemoryCaller::default() };
         server.call(&caller, tool, &object(arguments)).outcome
     };
     let own = call("ann", "store_memory", json!({"content": "only ann knows"})).unwrap();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::embedders::{StaticTable, TextEmbedding};
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::MemoryCaller;
 use switchboard_contextgraph::{Code, MemoryServer, Options, SqliteStores};
 
 use crate::support::{Client, Memory, START, object};
@@ -63,7 +63,7 @@ fn a_state_that_cannot_be_read_is_told_kept_and_can_begin_anew() {
         // The rest goes on, and what could not be read is not written over.
         memory.store("something else");
         assert_eq!(memory.search("something else", 1), ["something else"]);
-        let caller = Caller::default();
+        let caller = MemoryCaller::default();
         assert!(state(&memory, key).contains("a later version"));
         assert_eq!(memory.server.renew(&caller).unwrap(), [key]);
         assert!(memory.server.renew(&caller).unwrap().is_empty());
@@ -112,7 +112,7 @@ fn what_cannot_be_embedded_is_not_stored() {
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let options = Options { embedding: moody.clone(), clock: Arc::new(|| START), ..Options::new(stores) };
     let server = MemoryServer::new(options).unwrap();
-    let call = |tool: &str, arguments: Value| server.call(&Caller::default(), tool, &object(arguments)).outcome;
+    let call = |tool: &str, arguments: Value| server.call(&MemoryCaller::default(), tool, &object(arguments)).outcome;
     call("store_memory", json!({"content": "The first of all"})).unwrap();
     for mood in [1, 2] {
         moody.0.store(mood, Ordering::Relaxed);

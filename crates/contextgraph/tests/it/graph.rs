@@ -105,8 +105,8 @@ fn edges(memory: &Memory) -> Vec<(String, String, Kind, f32)> {
     memory.server.with_space(&caller(), read).unwrap()
 }
 
-fn caller() -> switchboard_contextgraph::server::Caller {
-    switchboard_contextgraph::server::Caller { principal: "tester".to_owned(), ..Default::default() }
+fn caller() -> switchboard_contextgraph::server::MemoryCaller {
+    switchboard_contextgraph::server::MemoryCaller { principal: "tester".to_owned(), ..Default::default() }
 }
 
 fn dream(memory: &Memory) -> Value {

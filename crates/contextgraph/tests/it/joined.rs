@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use switchboard_contextgraph::autonomy::consolidation::Strategy;
 use switchboard_contextgraph::engine::Space;
 use switchboard_contextgraph::graph::edges::Kind;
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::MemoryCaller;
 
 use crate::support::Memory;
 
 fn with<T>(memory: &Memory, work: impl FnOnce(&mut Space, u64) -> T) -> T {
-    let caller = Caller { principal: "tester".to_owned(), ..Caller::default() };
+    let caller = MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() };
     memory.server.with_space(&caller, |space, now| Ok(work(space, now))).unwrap()
 }
 
@@ -52,7 +52,7 @@ fn what_was_said_of_a_memory_goes_when_it_is_forgotten_or_erased() {
     for id in [&forgotten, &erased, &bread] {
         assert_eq!(judged(&memory, id), 1);
     }
-    let caller = Caller { principal: "tester".to_owned(), ..Caller::default() };
+    let caller = MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() };
     memory.server.read_space(&caller, Space::flush).unwrap();
     assert!(is_in_files(&memory, "qwertzuiop"), "what was asked is on record");
     memory.call("forget_memory", json!({"memory_id": forgotten}));

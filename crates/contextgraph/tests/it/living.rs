@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::Code;
-use switchboard_contextgraph::server::Caller;
+use switchboard_contextgraph::server::MemoryCaller;
 
 use crate::support::{Memory, object};
 
@@ -123,7 +123,7 @@ fn of_updates_that_race_one_wins() {
     let other = memory.again();
     let change = |memory: &Memory, content: &str| {
         let arguments = object(json!({"memory_id": id, "content": content, "version": 1}));
-        memory.server.call(&Caller::default(), "update_memory", &arguments).outcome
+        memory.server.call(&MemoryCaller::default(), "update_memory", &arguments).outcome
     };
     let outcomes = std::thread::scope(|scope| {
         let a = scope.spawn(|| change(&memory, "from a"));

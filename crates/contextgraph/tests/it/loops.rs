@@ -13,8 +13,8 @@ fn ids(answer: &Value) -> Vec<String> {
     results.iter().map(|hit| hit["fingerprintId"].as_str().unwrap().to_owned()).collect()
 }
 
-fn tester() -> switchboard_contextgraph::server::Caller {
-    switchboard_contextgraph::server::Caller { principal: "tester".to_owned(), ..Default::default() }
+fn tester() -> switchboard_contextgraph::server::MemoryCaller {
+    switchboard_contextgraph::server::MemoryCaller { principal: "tester".to_owned(), ..Default::default() }
 }
 
 fn search(memory: &Memory, query: &str, most: usize) -> Value {

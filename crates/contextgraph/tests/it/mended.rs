@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_contextgraph::server::{Caller, Shown};
+use switchboard_contextgraph::server::{MemoryCaller, ToolExposure};
 use switchboard_contextgraph::{Code, MemoryServer, Options, SqliteStores};
 
 use crate::support::{Client, Memory, START, TOPICS};
@@ -37,7 +37,7 @@ fn an_export_takes_goals_and_learning_along() {
         "manage_teleological_profile",
         json!({"action": "create", "profile_id": "mine", "embedder_weights": vec![0.5; 13]}),
     );
-    let caller = Caller { principal: "tester".to_owned(), ..Caller::default() };
+    let caller = MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() };
     let export = |memory: &Memory| {
         let mut lines: Vec<String> = Vec::new();
         let take = |line: &Value| {
@@ -147,7 +147,8 @@ async fn a_model_is_shown_eight_tools_in_few_words() {
     let folder = tempfile::tempdir().unwrap();
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let clock = Arc::new(|| START);
-    let options = Options { shown: Shown::Everyday, seed: Some(1), clock, dreams: false, ..Options::new(stores) };
+    let options =
+        Options { shown: ToolExposure::Everyday, seed: Some(1), clock, dreams: false, ..Options::new(stores) };
     let server = MemoryServer::new(options).unwrap();
     let mut client = Client::of(&server).await;
     let listed = client.request("tools/list", json!({})).await;

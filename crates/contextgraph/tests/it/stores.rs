@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard_contextgraph::graph::Memory as Known;
 use switchboard_contextgraph::graph::edges::{Edge, Kind};
-use switchboard_contextgraph::store::{Answered, Batch, Body, MAX_QUERIES, QUERY, Record, Revision, Stores};
+use switchboard_contextgraph::store::{Answered, Batch, Body, MAX_QUERIES, MemoryRevision, QUERY, Record, Stores};
 use switchboard_contextgraph::vector::Sparse;
 use switchboard_contextgraph::{Id, SqliteStores};
 
@@ -100,11 +100,16 @@ fn write(stores: &dyn Stores, space: &str, batch: &Batch) -> i64 {
     storage.commit(batch).unwrap()
 }
 
-fn revision(number: u128, revision: u64) -> Revision {
+fn revision(number: u128, revision: u64) -> MemoryRevision {
     let mut memory = known(number);
     memory.provenance.revision = revision;
     let content = format!("form {revision} \u{0} of {number}");
-    Revision { at: revision, memory, content, rationale: revision.is_multiple_of(2).then(|| "why\u{0}".to_owned()) }
+    MemoryRevision {
+        at: revision,
+        memory,
+        content,
+        rationale: revision.is_multiple_of(2).then(|| "why\u{0}".to_owned()),
+    }
 }
 
 fn earlier_forms_are_kept(stores: &dyn Stores) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_contextgraph::server::{Answer, Caller};
+use switchboard_contextgraph::server::{Answer, MemoryCaller};
 use switchboard_contextgraph::store::Stores;
 use switchboard_contextgraph::{MemoryServer, Options, Problem, SqliteStores};
 use switchboard_peer::duplex;
@@ -58,7 +58,7 @@ impl Memory {
     pub(crate) fn answer(&self, tool: &str, arguments: Value) -> Answer {
         self.pass(100);
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-        self.server.call(&Caller { principal: "tester".to_owned(), ..Caller::default() }, tool, &arguments)
+        self.server.call(&MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() }, tool, &arguments)
     }
 
     /// The answer of a call that must succeed.

@@ -54,6 +54,6 @@ fn a_consolidation_lets_others_in_and_a_dry_one_changes_nothing() {
     assert_eq!(left, 603, "a dry run merges nothing");
 }
 
-fn caller() -> switchboard_contextgraph::server::Caller {
-    switchboard_contextgraph::server::Caller { principal: "tester".to_owned(), ..Default::default() }
+fn caller() -> switchboard_contextgraph::server::MemoryCaller {
+    switchboard_contextgraph::server::MemoryCaller { principal: "tester".to_owned(), ..Default::default() }
 }

@@ -8,19 +8,21 @@ use switchboard_store::{Actor, AuditEvent, Digest};
 use switchboard_wire::Raw;
 
 use super::{About, Answer, By};
-use crate::gate::audit::{self, event, result};
-use crate::kernel::Kernel;
+use crate::gate::audit::{self, Auditor, event, result};
 use crate::server::Server;
 
 /// Letters of an answer that are written down.
 const MAX_ANSWER_CHARS: usize = 200;
 
-impl Kernel {
+/// Writes down what became of questions.
+pub(crate) struct QuestionRecord<'a>(pub(crate) &'a Auditor);
+
+impl QuestionRecord<'_> {
     /// Puts an answer on record, before the server gets it.
     ///
     /// # Errors
     /// It cannot be: the server must not get it.
-    pub(super) async fn record_answer(
+    pub(super) async fn answer(
         &self,
         id: &str,
         server: &Server,
@@ -49,7 +51,7 @@ impl Kernel {
             // What a person wrote may be a secret.
             _ => audit::with(noted, "answer_sha256", Digest::of(answer.said.as_bytes()).to_hex()),
         };
-        self.gate().audit.note_first(noted).await
+        self.0.note_first(noted).await
     }
 
     /// Puts on record what somebody answered to an elicitation or a sampling, before the server gets it. What it holds may
@@ -57,7 +59,7 @@ impl Kernel {
     ///
     /// # Errors
     /// It cannot be: the server must not get it.
-    pub(crate) async fn record_said(
+    pub(crate) async fn said(
         &self,
         session: &Session,
         server: &Server,
@@ -75,36 +77,30 @@ impl Kernel {
             Some(content) => audit::with(noted, "answer_sha256", Digest::of(content.as_bytes()).to_hex()),
             None => noted,
         };
-        self.gate().audit.note_first(noted).await
+        self.0.note_first(noted).await
     }
 
     /// Puts on record that what was answered is none of what the server offered.
-    pub(super) async fn record_unfit(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+    pub(super) async fn unfit(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
         let noted = audit::event_of(event::CALLBACK_ANSWERED, actor, result::FAILURE);
         let noted = audit::with(described(noted, server, about, request), "by", "person");
-        self.gate().audit.note(audit::with(noted, "reason", "the answer is none of the options")).await;
+        self.0.note(audit::with(noted, "reason", "the answer is none of the options")).await;
     }
 
     /// Puts on record that a question was not asked, because too many are open.
-    pub(super) fn record_too_many(
-        &self,
-        server: &Server,
-        about: Option<&About>,
-        request: &CallbackRequest,
-        bound: Bound,
-    ) {
+    pub(super) fn too_many(&self, server: &Server, about: Option<&About>, request: &CallbackRequest, bound: Bound) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
         let noted = audit::event_of(event::CALLBACK_REFUSED, actor, result::BLOCKED);
         let noted = audit::with(described(noted, server, about, request), "bound", bound.as_str());
-        self.gate().audit.note_now(&audit::with(noted, "reason", "too many questions are open"));
+        self.0.note_now(&audit::with(noted, "reason", "too many questions are open"));
     }
 
     /// Puts on record that nobody answered in time.
-    pub(super) async fn record_unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+    pub(super) async fn unanswered(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
         let noted = audit::event_of(event::CALLBACK_TIMEOUT, actor, result::FAILURE);
-        self.gate().audit.note(described(noted, server, about, request)).await;
+        self.0.note(described(noted, server, about, request)).await;
     }
 }
 

@@ -22,6 +22,7 @@ use super::continued::{Continued, named};
 use super::refused::refused;
 use super::tables::Tables;
 use super::{Attempt, Subject};
+use crate::callbacks::QuestionRecord;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -163,7 +164,7 @@ impl Kernel {
         answer: &Raw,
     ) -> Result<(), Fault> {
         self.judge_delegated_answer(context, server, tool, answer).await?;
-        self.record_said(&context.session, server, tool, answer).await
+        QuestionRecord(&self.gate().audit).said(&context.session, server, tool, answer).await
     }
 
     /// Judges on whose behalf an answer says that it is given: as a call that says so.

@@ -24,10 +24,9 @@ use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::{
     Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
-    canonical,
 };
 use switchboard_validators::arguments::Violation;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Raw, canonical};
 use tokio::time::Instant;
 
 use super::audit::{self, event, result};
@@ -152,6 +151,8 @@ impl Kernel {
             arguments,
             id: switchboard_peer::random_token(),
             secret: switchboard_peer::random_token(),
+            why: question::why(attempt, reason, doubt),
+            found: question::found(doubt),
             message,
         };
         if let Some(confirmed) = self.come_back(&question).await? {
@@ -253,7 +254,7 @@ impl Kernel {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.gate().options().approval_wait;
         let mut way = AskingMeans::of(context);
-        let notice = notice::Notice::of(question.attempt, &question.id);
+        let notice = notice::Notice::of(question);
         notice.begin();
         let mut tick = notice::tick();
         let mut asking = std::pin::pin!(self.ask_the_user(question, way));
@@ -318,7 +319,10 @@ impl Kernel {
             Waited::Refused(refusal) => return Ok(Confirmed::Answer(refusal)),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
-                let text = format!("`{}` needs a person's approval, and nobody answered in time", attempt.exposed);
+                let text = format!(
+                    "`{}` needs a person's approval, and nobody answered in time; it was asked because {}",
+                    attempt.exposed, question.why
+                );
                 let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
                 let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
                 let event = audit::with(refused(event, &fault), "approval", question.id.clone());
@@ -480,7 +484,7 @@ fn midway(question: &Question<'_>, state: &str) -> Digest {
 }
 
 fn midway_of(principal: &str, server: &str, tool: &str, agreed: Digest, state: &str) -> Digest {
-    Digest::of(canonical(&json!([principal, server, tool, agreed.to_string(), state])).as_bytes())
+    Digest::of(canonical::of_value(&json!([principal, server, tool, agreed.to_string(), state])).as_bytes())
 }
 
 /// What an answer is bound to beside principal, server and tool: these arguments, and the definition that was in force
@@ -489,7 +493,7 @@ fn agreed_to(arguments: Digest, definition: Option<Digest>) -> Digest {
     match definition {
         Some(definition) => {
             let both = json!([arguments.to_string(), definition.to_string()]);
-            Digest::of(canonical(&both).as_bytes())
+            Digest::of(canonical::of_value(&both).as_bytes())
         }
         None => arguments,
     }

@@ -11,49 +11,18 @@ use parking_lot::Mutex;
 use switchboard_flow::meter::{Allowance, Exceeded, Left, Meters};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::method;
-use switchboard_protocol::proposals::{self, manifest, push, streaming};
 use switchboard_wire::{Edit, Raw};
 
 use super::Attempt;
 use super::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::names;
 use crate::server::{Server, millis};
+use crate::services::table;
 
 /// Counters that are kept at most.
 const COUNTERS: usize = 65_536;
 /// After how long it is worth another try where too many calls run.
 const BUSY: Duration = Duration::from_secs(1);
-
-/// Methods and tools of the proposals that the kernel answers itself.
-const OF_PROPOSALS: [&str; 9] = [
-    proposals::CHECK_PERMISSIONS,
-    proposals::NEGOTIATE_SCOPES,
-    proposals::RECOMMEND_SERVERS,
-    manifest::GET_MANIFEST,
-    push::SUBSCRIBE,
-    push::UNSUBSCRIBE,
-    push::POLL,
-    streaming::RESUME,
-    streaming::RESUME_TOOL,
-];
-
-/// What ends, slows down or answers something that was counted when it began. Whoever has used up what it may do can still
-/// stop it.
-const UNCOUNTED: [&str; 5] = [
-    method::STREAM_CANCEL,
-    method::STREAM_PACE,
-    method::EVENTS_UNSUBSCRIBE,
-    method::CALLBACK_RESPOND,
-    push::UNSUBSCRIBE,
-];
-
-/// Whether a request by this name, a method or a tool, is answered by the kernel itself and counts.
-fn counts_as_own(name: &str) -> bool {
-    let is_own = name.starts_with("mgp/") || names::is_reserved(name) || OF_PROPOSALS.contains(&name);
-    is_own && !UNCOUNTED.iter().any(|free| *free == name || method::tool_of(free).as_deref() == Some(name))
-}
 
 /// What is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -138,7 +107,7 @@ impl Kernel {
     /// # Errors
     /// The bound is reached.
     fn meter_own(&self, context: &Context, name: &str) -> Result<(), Fault> {
-        if !counts_as_own(name) {
+        if !table::counts(name) {
             return Ok(());
         }
         let outcome = self.count(&context.session.principal, None, false);
@@ -165,7 +134,7 @@ impl Kernel {
         let answer = answering.await;
         if let Err(fault) = &answer
             && fault.kind() == FaultKind::InvalidParams
-            && counts_as_own(name)
+            && table::counts(name)
         {
             let principal = &context.session.principal;
             let allowed = self.options().principal_rates.of(principal);

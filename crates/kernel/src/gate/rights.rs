@@ -134,7 +134,7 @@ impl Kernel {
             return true;
         }
         self.view().directory.tools().any(|(id, exposed, route)| {
-            id == server.id() && self.may_use_within(tables, session, presented, server, (exposed, &route))
+            id == server.id() && self.may_use_within(tables, session, presented, server, (exposed, route))
         })
     }
 

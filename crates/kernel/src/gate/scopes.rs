@@ -16,7 +16,7 @@ use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::{
-    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, Secret, SessionToken,
+    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, SessionToken,
 };
 use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
@@ -254,33 +254,11 @@ impl Kernel {
         self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
     }
 
-    /// Answers a tool of proposal 4 that no server has; `None` for any other.
-    pub(crate) async fn scope_tool(
-        &self,
-        context: &Context,
-        name: &str,
-        request: &Request,
-    ) -> Option<Result<Reply, Fault>> {
-        let arguments = request.params.as_ref().and_then(|params| params.member("arguments"));
-        let arguments = arguments.unwrap_or_else(Raw::empty_object);
-        if let Some(answer) = Box::pin(self.manifest_tool_called(context, name, Some(arguments.clone()))).await {
-            return Some(answer);
-        }
-        let answer = match name {
-            proposals::CHECK_PERMISSIONS => self.check_permissions(context, &arguments).await,
-            proposals::NEGOTIATE_SCOPES => self.negotiate_scopes(context, &arguments).await,
-            proposals::RECOMMEND_SERVERS => self.recommend_servers(context, &arguments).await,
-            _ => return None,
-        };
-        let result = |raw: Raw| crate::bridge::for_era(super::admin::tool_result(&raw), context.caller.era());
-        Some(answer.map(|raw| Ok(result(raw)).into()))
-    }
-
     /// Gives a principal the scopes that it may have.
     ///
     /// # Errors
     /// The request is malformed, or there is no room for another token.
-    pub(super) async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+    pub(crate) async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
         let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
         let longest = self.gate().options().session_ttl;
@@ -319,7 +297,7 @@ impl Kernel {
         let now = self.gate().granted.time();
         let life = SignedDuration::try_from(life).unwrap_or(SignedDuration::from_hours(1));
         let ends = now.checked_add(life).unwrap_or(now).to_string();
-        let mut session = SessionToken::new(Secret::from(token), granted.clone(), ends);
+        let mut session = SessionToken::new(token, granted.clone(), ends);
         session.inactivity_timeout_seconds = Some(idle.as_secs().max(1));
         let mut answer = ScopeNegotiationResult::new(granted, session);
         let refused = |scope: String| {

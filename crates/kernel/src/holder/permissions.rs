@@ -14,8 +14,8 @@ use switchboard_wire::{Edit, Limits, Raw};
 use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
-use crate::operator_actions::OperatorActions;
 use crate::server::{Server, SharedConnection, ToolNeeds};
+use crate::services::operator_actions::OperatorActions;
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);

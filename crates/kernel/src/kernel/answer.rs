@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::{self, Extension, TrustLevel};
+use switchboard_protocol::mgp::{self, TrustLevel};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
 
@@ -18,6 +18,7 @@ use crate::forward::{Forward, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
+use crate::services::table;
 use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.
@@ -94,7 +95,7 @@ impl Handler for Kernel {
         self.0.clients.lock().remove(&session.id);
         self.discovery().forget(session);
         self.apps().forget(session);
-        self.end_subscriptions_of(&session.id);
+        self.event_service().end_subscriptions_of(&session.id);
         self.session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
@@ -111,9 +112,7 @@ impl Handler for Kernel {
 
 impl Kernel {
     async fn answer(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        if context.caller.era() == Era::Legacy
-            && let Some(error) = unknown_revision(&request)
-        {
+        if let Some(error) = unknown_revision(context, &request) {
             return Ok(Err(error).into());
         }
         if !bridge::exists_in(&request.method, context.caller.era()) {
@@ -145,12 +144,9 @@ impl Kernel {
             _ => {
                 let method = request.method.clone();
                 let answering = async {
-                    match self.flow_method(context, &request).await {
+                    match self.own_method(context, &request).await {
                         Some(answer) => answer,
-                        None => match self.own_method(context, &request).await {
-                            Some(answer) => answer,
-                            None => self.unknown_method(context, request).await,
-                        },
+                        None => self.unknown_method(context, request).await,
                     }
                 };
                 Box::pin(self.metered_own(context, &method, answering)).await
@@ -171,7 +167,7 @@ impl Kernel {
         }
         list = self.with_failures(context, &view, kind, list).await?;
         if kind == ListKind::Tools {
-            let own = [self.agreed_tools(context), self.manifest_tools(context)].concat();
+            let own = table::listed(self, context, false);
             if !own.is_empty() {
                 list = with_own_tools(&list, &own);
             }
@@ -293,23 +289,6 @@ impl Kernel {
         self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         true
     }
-
-    /// The kernel's own tools that belong to what was agreed on with a client.
-    pub(crate) fn agreed_tools(&self, context: &Context) -> Vec<Raw> {
-        let mut tools = if self.shows_own_tools(context) { self.own_tools() } else { Vec::new() };
-        tools.extend(self.lifecycle_tools(context));
-        tools.extend(self.flow_tools(context));
-        tools.extend(self.registry_tools(context));
-        tools.extend(self.audit_tools(context));
-        tools
-    }
-
-    /// Whether a client sees the kernel's own tools: only one that asked for access control and may decide.
-    pub(crate) fn shows_own_tools(&self, context: &Context) -> bool {
-        gate::rights::decides_for_others(context)
-            && initialize::agreed_with(&context.caller.capabilities)
-                .is_some_and(|agreement| agreement.has(Extension::AccessControl))
-    }
 }
 
 /// Where a list says whose part of it could not be had.
@@ -323,8 +302,11 @@ fn with_own_tools(list: &Raw, own: &[Raw]) -> Raw {
     edit.set("tools", Raw::array(&tools)).finish()
 }
 
-/// A request in the form of the modern era, of a revision that is not known here.
-pub(super) fn unknown_revision(request: &Request) -> Option<ErrorObject> {
+/// The refusal of a request in the form of the modern era, of a revision that is not known here.
+pub(super) fn unknown_revision(context: &Context, request: &Request) -> Option<ErrorObject> {
+    if context.caller.era() != Era::Legacy {
+        return None;
+    }
     let params = request.params.as_ref()?;
     // Most legacy requests do not even name the key.
     static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(meta::PROTOCOL_VERSION));
@@ -340,8 +322,12 @@ pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
 }
 
 pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {
-    let params = request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
+    let params = request.params.as_ref().ok_or_else(params_missing)?;
     Object::open(params).map_err(malformed)
+}
+
+pub(crate) fn params_missing() -> Fault {
+    Fault::new(FaultKind::InvalidParams, "`params` is missing")
 }
 
 pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {

@@ -19,9 +19,12 @@ use super::{Kernel, View, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::{Hidden, Route};
 use crate::forward::{Forward, TaskMode};
-use crate::gate::{self, Admission, Attempt, Sent, Subject};
+use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
+use crate::services::discovery;
+use crate::services::intent::Adviser;
+use crate::services::lifecycle::ending;
 use crate::streams::{Live, StreamRequest, StreamedCall};
 use crate::tasks::TaskTool;
 
@@ -46,218 +49,325 @@ impl Called<'_> {
     }
 }
 
-impl Kernel {
-    /// The call of a tool that a server named in the place of another.
-    fn call_instead<'a>(&'a self, context: &'a Context, request: Request) -> BoxFuture<'a, Result<Reply, Fault>> {
-        Box::pin(self.call_tool(context, request, false))
+/// The call of a tool as a client sent it.
+struct CallRequest {
+    /// As it is listed, whichever spelling the client used.
+    name: String,
+    request: Request,
+    params: Object,
+    metadata: Metadata,
+}
+
+impl CallRequest {
+    /// Reads a request. Before it is known whether there is such a tool: what is wrong with a call must not tell.
+    fn parse(view: &View, request: Request) -> Result<Self, Fault> {
+        let params = object_of(&request)?;
+        let name = view.directory.listed_tool(names::into_listed(text_of(&params, "name")?));
+        let metadata = gate::metadata_beside(&params, &request)?;
+        Ok(Self { name, request, params, metadata })
+    }
+}
+
+/// Where a call goes.
+enum Target {
+    /// To a tool of a server.
+    Tool(Arc<View>, Route),
+    /// To a tool that an open page called by its server's name, and that clients know by this one.
+    OfPage(String),
+    /// To the kernel itself, or nowhere.
+    Kernel,
+}
+
+impl Target {
+    fn of(view: Arc<View>, name: &str) -> Self {
+        match view.directory.tool(name) {
+            Some(route) => Self::Tool(view, route),
+            None => Self::Kernel,
+        }
+    }
+}
+
+/// A call on its way to a tool of a server.
+struct ToolCall {
+    name: String,
+    /// The parameters as the client sent them, with what the operator fixed.
+    params: Object,
+    metadata: Metadata,
+    trace: String,
+    view: Arc<View>,
+    route: Route,
+    server: Arc<Server>,
+}
+
+impl ToolCall {
+    /// The call, and the request that its server is to get.
+    fn new(call: CallRequest, view: Arc<View>, route: Route) -> Result<(Self, Request), Fault> {
+        let CallRequest { name, mut request, mut params, metadata } = call;
+        if let Some(curated) = &route.curated {
+            request = curated.filled(request)?;
+            params = object_of(&request)?;
+        }
+        let server = server_at(&view.servers, route.server)?;
+        let trace = gate::trace_of(&metadata);
+        Ok((Self { name, params, metadata, trace, view, route, server }, request))
     }
 
-    /// Calls a tool. Where it fails, and its server names another one, that one may be called: not from there again.
-    pub(super) async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
-        if context.caller.era() == Era::Legacy
-            && let Some(error) = unknown_revision(&request)
-        {
-            return Ok(Err(error).into());
-        }
-        let params = object_of(&request)?;
-        let name = self.view().directory.listed_tool(names::into_listed(text_of(&params, "name")?));
-        // Before it is known whether there is such a tool: what is wrong with a call must not tell.
-        let metadata = gate::metadata_beside(&params, &request)?;
-        let mut view = self.view();
-        let mut route = view.directory.tool(&name);
-        if route.is_none()
-            && let Some(exposed) = self.apps().tool(&view.directory, &context.session, &name)?
-        {
-            let params = rename(&request, &name, &exposed, "name")?;
-            return Box::pin(self.call_as(context, Request { params, ..request }, fall_back)).await;
-        }
-        if route.is_none() {
-            // A client may call what it knows from before a restart, while the server is still coming up.
-            let named = waiting::Named {
-                kernel: self,
-                context,
-                subject: Subject::Tool,
-                name: &name,
-                params: request.params.as_ref(),
-            };
-            Box::pin(named.until_known(|view| view.directory.tool(&name).is_some())).await;
-            view = self.view();
-            route = view.directory.tool(&name);
-        } else if let Some((found, server)) = away(&view, route.as_ref())
-            && Box::pin(self.comes_back(context, &request, &metadata, server, found, &name))
-                .await
-                // Servers are stopped at the end: that nobody can start them again is what the caller has to know.
-                .map_err(|fault| if self.is_draining() { crate::lifecycle::ending() } else { fault })?
-        {
-            // What is connected now may say other things of itself than what was: they count.
-            view = self.view();
-            route = view.directory.tool(&name);
-        }
-        let Some(mut route) = route else {
-            if name == crate::discovery::CALL
-                && let Some(request) = Box::pin(self.call_within(context, &request)).await?
-            {
-                return Box::pin(self.call_found(context, request)).await;
-            }
-            let arguments = params.get("arguments");
-            let answering = self.answer_as_tool(context, &name, &request, arguments.clone());
-            return Box::pin(gate::within_trace(&metadata, arguments.as_ref(), answering)).await;
-        };
-        let (request, params) = match &route.curated {
-            Some(curated) => {
-                let request = curated.filled(request)?;
-                let params = object_of(&request)?;
-                (request, params)
-            }
-            None => (request, params),
-        };
-        let mut server = server_at(&view.servers, route.server)?;
-        let (Some(policy), Some(raw)) = (&route.policy, &request.params) else {
-            return Err(no_such_tool(&name));
-        };
-        let mut wish = StreamRequest::of(context, &server, raw, &metadata);
-        let trace = gate::trace_of(&metadata);
-        let attempt = Attempt {
+    fn policy(&self) -> Result<&ToolPolicy, Fault> {
+        self.route.policy.as_deref().ok_or_else(|| no_such_tool(&self.name))
+    }
+
+    /// What the gate judges.
+    fn attempt<'a>(&'a self, context: &'a Context, request: &'a Request) -> Result<Attempt<'a>, Fault> {
+        Ok(Attempt {
             subject: Subject::Tool,
             context,
-            server: &server,
-            exposed: &name,
-            tool: &route.original,
-            policy,
-            params: &params,
-            raw,
+            server: &self.server,
+            exposed: &self.name,
+            tool: &self.route.original,
+            policy: self.policy()?,
+            params: &self.params,
+            raw: self.params.raw(),
             sent: None,
             within: None,
-            trace: &trace,
-            metadata: &metadata,
+            trace: &self.trace,
+            metadata: &self.metadata,
             request: Some(&request.id),
+        })
+    }
+}
+
+impl Kernel {
+    /// The path of a call: the steps of the gate in their order, each decided elsewhere. Where a call fails and its server names
+    /// another tool, that one may be called: not from there again.
+    pub(super) async fn call_tool(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
+        // parse
+        if let Some(error) = unknown_revision(context, &request) {
+            return Ok(Err(error).into());
+        }
+        let view = self.view();
+        let call = CallRequest::parse(&view, request)?;
+        // server state
+        let (view, route) = match target_now(view, &call) {
+            Ok(target) => target,
+            Err(view) => match Box::pin(self.target_in_time(context, view, &call)).await? {
+                Target::Tool(view, route) => (view, route),
+                Target::OfPage(name) => return Box::pin(self.call_of_page(context, call, &name, fall_back)).await,
+                Target::Kernel => return Box::pin(self.call_own(context, call)).await,
+            },
         };
-        if let Some(wish) = wish.as_mut().filter(|wish| wish.resume.is_some())
-            && let Some(reply) = Box::pin(self.resume_call(&attempt, &route, &request, wish)).await?
+        let (mut call, mut request) = ToolCall::new(call, view, route)?;
+        let mut stream = StreamRequest::of(context, &call.server, call.params.raw(), &call.metadata);
+        if let Some(reply) = self.resume_from_checkpoint(context, &call, &request, stream.as_mut()).await? {
+            return Ok(reply);
+        }
+        // access, permissions, delegation, scopes, schema, validators, rate, confirmation, audit: the intent
+        let (permit, cleaned) = match self.admit(call.attempt(context, &request)?).await? {
+            Admission::Go(permit, cleaned) => (permit, cleaned),
+            Admission::Answer(reply) => {
+                return Ok(Box::pin(self.repeated(context, &call.name, call.params.raw(), reply)).await);
+            }
+        };
+        // outbound
+        let intent = self.prepare(context, &mut call, &mut request, cleaned)?;
+        // execute
+        if let Some(stream) = stream {
+            return Box::pin(self.stream(context, call, request, stream, permit, intent)).await;
+        }
+        let again = repeat::Again::of(&call.server, &request);
+        let mut outcome = self.execute_once(context, &call, request).await;
+        let mut instead = None;
+        if let Some(again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&call.params)) {
+            (outcome, instead) = Box::pin(self.execute_again(context, &call, again, outcome, fall_back)).await;
+        }
+        // results
+        let outcome = self.look_at_result(&call.server, outcome).await;
+        // audit: the outcome
+        self.settle(permit, &outcome).await;
+        if let Some(other) = instead
+            && let Some(reply) = self.call_instead(context, other).await
         {
             return Ok(reply);
         }
-        let (permit, cleaned) = match self.admit(attempt).await? {
-            Admission::Go(permit, cleaned) => (permit, cleaned),
-            Admission::Answer(reply) => return Ok(Box::pin(self.repeated(context, &name, raw, reply)).await),
-        };
-        // While a person was asked, another server may have taken the place of this one.
-        if policy.may_ask()
-            && let Some(current) = self.replaced(&name, &server, &route)
-        {
-            (view, server, route) = current;
-        }
-        let Some(policy) = &route.policy else { return Err(no_such_tool(&name)) };
-        let mut request = match cleaned {
-            Some(params) => Request { params: Some(params), ..request },
-            None => request,
-        };
-        if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
-            request.params = Some(params);
-        }
-        if let Some(params) = gate::outbound::with_trace(&server, &metadata, request.params.as_ref(), &trace) {
-            request.params = Some(params);
-        }
-        let intent = metadata.intent();
-        if let Some(intent) = &intent
-            && let Some(params) = self.intent_towards(context, &server, request.params.as_ref(), intent)
-        {
-            request.params = Some(params);
-        }
-        if let Some(wish) = wish {
-            let advice = intent.map(|intent| (context.clone(), server.clone(), name.clone(), intent));
-            let context = context.clone();
-            let underway = StreamedCall { context, view, server, route, request, params, name, trace, permit };
-            let reply = Box::pin(self.call_streamed(underway, wish)).await?;
-            return Ok(match advice {
-                Some((context, server, name, intent)) => {
-                    Box::pin(self.advised(&context, &server, &name, &intent, reply)).await
-                }
-                None => reply,
-            });
-        }
-        let again = repeat::Again::of(&server, &request);
-        let called = Called { name: &name, trace: &trace };
-        let mut outcome = self.execute(context, &view, &server, &route, request, &params, called, None).await;
-        let mut instead = None;
-        if let Some(mut again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&params)) {
-            let tool = repeat::Tool { name: &route.original, policy, metadata: &metadata, trace: &trace };
-            loop {
-                match Box::pin(self.after_failure(context, &server, &tool, &mut again, &outcome)).await {
-                    repeat::Next::Call(request) => {
-                        let calling = self.execute(context, &view, &server, &route, *request, &params, called, None);
-                        outcome = Box::pin(calling).await;
-                    }
-                    repeat::Next::Tool(other) if fall_back => {
-                        instead = self.instead(&view, &server, &other, &again);
-                        break;
-                    }
-                    repeat::Next::Tool(_) | repeat::Next::Nothing => break,
-                }
-            }
-        }
-        let outcome = self.look_at_result(&server, outcome).await;
-        self.settle(permit, &outcome).await;
-        if let Some((tool, params)) = instead {
-            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
-            // Where that one is refused or fails too, the caller gets to know the first failure.
-            if let Ok(reply) = self.call_instead(context, request).await
-                && repeat::has_worked(&reply)
-            {
-                return Ok(repeat::marked(reply, &tool));
-            }
-        }
-        let reply = outcome.map_err(|fault| repeat::told_of_unknown(&server, policy, &metadata, fault))?;
-        self.discovery().used(&context.session, &name);
-        if route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
-            self.apps().opened(&context.session, server.id());
-        }
-        if policy.may_ask() {
-            self.remember_midway(context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
-        }
+        let policy = call.policy()?;
+        let reply = outcome.map_err(|fault| repeat::told_of_unknown(&call.server, policy, &call.metadata, fault))?;
+        self.note_answer(context, &call, policy, &reply);
         match intent {
-            Some(intent) => Ok(Box::pin(self.advised(context, &server, &name, &intent, reply)).await),
+            Some(intent) => {
+                Ok(Box::pin(Adviser::of(self).advised(context, &call.server, &call.name, &intent, reply)).await)
+            }
             None => Ok(reply),
         }
     }
 
-    /// Answers the call of a tool that is the kernel's own, or says why there is none of this name.
-    async fn answer_as_tool(
-        &self,
-        context: &Context,
-        name: &str,
-        request: &Request,
-        arguments: Option<Raw>,
-    ) -> Result<Reply, Fault> {
-        let (context, request) = gate::scopes::lifted(context.clone(), request.clone(), || self.others_tokens());
-        let (context, request) = (&context, &request);
-        let answering = self.answer_own_tool(context, name, request, arguments);
-        Box::pin(self.metered_own(context, name, answering)).await
+    /// The target of a call that is not just there: some are waited for.
+    async fn target_in_time(&self, context: &Context, view: Arc<View>, call: &CallRequest) -> Result<Target, Fault> {
+        let CallRequest { name, request, metadata, .. } = call;
+        let params = request.params.as_ref();
+        let named = waiting::Named { kernel: self, context, subject: Subject::Tool, name, params };
+        let Some(route) = view.directory.tool(name) else {
+            if let Some(exposed) = self.apps().tool(&view.directory, &context.session, name)? {
+                return Ok(Target::OfPage(exposed));
+            }
+            // A client may call what it knows from before a restart, while the server is still coming up.
+            named.until_known(|view| view.directory.tool(name).is_some()).await;
+            return Ok(Target::of(self.view(), name));
+        };
+        if let Some(server) = away(&view, &route) {
+            let back = gate::within_trace(metadata, None, named.until_back(server, &route.original)).await;
+            // Servers are stopped at the end: that nobody can start them again is what the caller has to know.
+            if back.map_err(|fault| if self.is_draining() { ending() } else { fault })? {
+                // What is connected now may say other things of itself than what was: they count.
+                return Ok(Target::of(self.view(), name));
+            }
+        }
+        Ok(Target::Tool(view, route))
     }
 
-    async fn answer_own_tool(
+    /// The call of a tool that is the kernel's own, or of none.
+    async fn call_own(&self, context: &Context, call: CallRequest) -> Result<Reply, Fault> {
+        let CallRequest { name, request, params, metadata } = call;
+        if name == discovery::CALL
+            && let Some(request) = self.call_within(context, &request).await?
+        {
+            return self.call_found(context, request).await;
+        }
+        let arguments = params.get("arguments");
+        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
+        let answering = async {
+            match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
+                Some(answer) => answer,
+                None => Err(self.unknown_tool(&context, &name).await),
+            }
+        };
+        let metered = self.metered_own(&context, &name, answering);
+        gate::within_trace(&metadata, arguments.as_ref(), metered).await
+    }
+
+    /// The answer to a call that goes on with an operation from a checkpoint; `None` for one that has to be made.
+    async fn resume_from_checkpoint(
         &self,
         context: &Context,
-        name: &str,
+        call: &ToolCall,
         request: &Request,
-        arguments: Option<Raw>,
-    ) -> Result<Reply, Fault> {
-        if names::is_reserved(name)
-            && let Some(answer) = Box::pin(self.own_tool(context, name, arguments.clone())).await
+        stream: Option<&mut StreamRequest>,
+    ) -> Result<Option<Reply>, Fault> {
+        let Some(stream) = stream.filter(|stream| stream.resume.is_some()) else { return Ok(None) };
+        let attempt = call.attempt(context, request)?;
+        Box::pin(self.resume_call(&attempt, &call.route, request, stream)).await
+    }
+
+    /// Makes a request what its server is to get: without what was for the gate, with trace and intent where the server
+    /// knows them. The intent is given back.
+    fn prepare(
+        &self,
+        context: &Context,
+        call: &mut ToolCall,
+        request: &mut Request,
+        cleaned: Option<Raw>,
+    ) -> Result<Option<String>, Fault> {
+        // While a person was asked, another server may have taken the place of this one.
+        if call.policy()?.may_ask()
+            && let Some(current) = self.replaced(&call.name, &call.server, &call.route)
         {
-            return answer;
+            (call.view, call.server, call.route) = current;
+            call.policy()?;
         }
-        let flow = async {
-            let arguments = gate::with_delegation_beside(arguments, request.params.as_ref());
-            self.flow_tool(context, &request.id, name, arguments).await
-        };
-        if let Some(answer) = Box::pin(flow).await {
-            return answer;
+        if let Some(params) = cleaned {
+            request.params = Some(params);
         }
-        if let Some(answer) = Box::pin(self.scope_tool(context, name, request)).await {
-            return answer;
+        if let Some(params) = request.params.as_ref().and_then(gate::scopes::without_token) {
+            request.params = Some(params);
         }
-        Err(self.unknown_tool(context, name).await)
+        let traced = gate::outbound::with_trace(&call.server, &call.metadata, request.params.as_ref(), &call.trace);
+        if let Some(params) = traced {
+            request.params = Some(params);
+        }
+        let intent = call.metadata.intent();
+        if let Some(intent) = &intent
+            && let Some(params) =
+                Adviser::of(self).params_towards(context, &call.server, request.params.as_ref(), intent)
+        {
+            request.params = Some(params);
+        }
+        Ok(intent)
+    }
+
+    /// Makes a call whose result may come in pieces.
+    async fn stream(
+        &self,
+        context: &Context,
+        call: ToolCall,
+        request: Request,
+        stream: StreamRequest,
+        permit: Permit,
+        intent: Option<String>,
+    ) -> Result<Reply, Fault> {
+        let advice = intent.map(|intent| (call.server.clone(), call.name.clone(), intent));
+        let context = context.clone();
+        let ToolCall { name, params, trace, view, route, server, .. } = call;
+        let streamed =
+            StreamedCall { context: context.clone(), view, server, route, request, params, name, trace, permit };
+        let reply = Box::pin(self.call_streamed(streamed, stream)).await?;
+        Ok(match advice {
+            Some((server, name, intent)) => Adviser::of(self).advised(&context, &server, &name, &intent, reply).await,
+            None => reply,
+        })
+    }
+
+    fn execute_once<'a>(
+        &'a self,
+        context: &'a Context,
+        call: &'a ToolCall,
+        request: Request,
+    ) -> impl Future<Output = Result<Reply, Fault>> + 'a {
+        let called = Called { name: &call.name, trace: &call.trace };
+        self.execute(context, &call.view, &call.server, &call.route, request, &call.params, called, None)
+    }
+
+    /// Makes a call that failed again, as often as that is allowed and helps. What comes of it, and the tool that is to be
+    /// called in its place.
+    async fn execute_again(
+        &self,
+        context: &Context,
+        call: &ToolCall,
+        mut again: repeat::Again,
+        mut outcome: Result<Reply, Fault>,
+        fall_back: bool,
+    ) -> (Result<Reply, Fault>, Option<(String, Raw)>) {
+        let Ok(policy) = call.policy() else { return (outcome, None) };
+        let tool = repeat::Tool { name: &call.route.original, policy, metadata: &call.metadata, trace: &call.trace };
+        loop {
+            match self.after_failure(context, &call.server, &tool, &mut again, &outcome).await {
+                repeat::Next::Call(request) => outcome = self.execute_once(context, call, *request).await,
+                repeat::Next::Tool(other) if fall_back => {
+                    let instead = self.instead(&call.view, &call.server, &other, &again);
+                    return (outcome, instead);
+                }
+                repeat::Next::Tool(_) | repeat::Next::Nothing => return (outcome, None),
+            }
+        }
+    }
+
+    /// Calls the tool that a server named in the place of another. Where that one is refused or fails too, the caller gets to
+    /// know the first failure.
+    fn call_instead<'a>(&'a self, context: &'a Context, (tool, params): (String, Raw)) -> BoxFuture<'a, Option<Reply>> {
+        Box::pin(async move {
+            let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
+            let reply = self.call_tool(context, request, false).await.ok()?;
+            repeat::has_worked(&reply).then(|| repeat::marked(reply, &tool))
+        })
+    }
+
+    /// Remembers what a call that was answered means for those after it.
+    fn note_answer(&self, context: &Context, call: &ToolCall, policy: &ToolPolicy, reply: &Reply) {
+        self.discovery().used(&context.session, &call.name);
+        if call.route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
+            self.apps().opened(&context.session, call.server.id());
+        }
+        if policy.may_ask() {
+            let sent = Sent::of_call(&call.params);
+            self.remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
+        }
     }
 
     /// The same tool at the server that took the place of this one; `None` where it is still there.
@@ -285,6 +395,18 @@ impl Kernel {
         Ok(reply)
     }
 
+    /// The call of a tool that an open page made by its server's name.
+    async fn call_of_page(
+        &self,
+        context: &Context,
+        call: CallRequest,
+        exposed: &str,
+        fall_back: bool,
+    ) -> Result<Reply, Fault> {
+        let params = rename(&call.request, &call.name, exposed, "name")?;
+        self.call_as(context, Request { params, ..call.request }, fall_back).await
+    }
+
     /// Makes a call under another name than its client gave it.
     async fn call_as(&self, context: &Context, request: Request, fall_back: bool) -> Result<Reply, Fault> {
         // The client sent the headers of the call around it, and cannot know what this one would have needed. Its session
@@ -292,21 +414,6 @@ impl Kernel {
         let request = gate::scopes::lowered(context, request)?;
         let context = Context { headers: None, ..context.clone() };
         self.call_tool(&context, request, fall_back).await
-    }
-
-    /// Waits for a server that is on its way up; `false` if this caller may not use the tool anyway.
-    async fn comes_back(
-        &self,
-        context: &Context,
-        request: &Request,
-        metadata: &Metadata,
-        server: &Arc<Server>,
-        route: &Route,
-        name: &str,
-    ) -> Result<bool, Fault> {
-        let params = request.params.as_ref();
-        let named = waiting::Named { kernel: self, context, subject: Subject::Tool, name, params };
-        gate::within_trace(metadata, None, named.until_back(server, &route.original)).await
     }
 
     /// Makes a call that passed the gate.
@@ -428,11 +535,17 @@ fn held_back<'v>(view: &'v View, server: &Server, name: &str) -> Option<(&'v Hid
     })
 }
 
+/// The target of a call whose server is connected, which is nearly always.
+fn target_now(view: Arc<View>, call: &CallRequest) -> Result<(Arc<View>, Route), Arc<View>> {
+    match view.directory.tool(&call.name) {
+        Some(route) if away(&view, &route).is_none() => Ok((view, route)),
+        _ => Err(view),
+    }
+}
+
 /// The server of a tool, where it is not connected.
-fn away<'a>(view: &'a View, route: Option<&'a Route>) -> Option<(&'a Route, &'a Arc<Server>)> {
-    let route = route?;
-    let server = view.servers.get(route.server)?;
-    server.hub_now().is_none().then_some((route, server))
+fn away<'a>(view: &'a View, route: &Route) -> Option<&'a Arc<Server>> {
+    view.servers.get(route.server).filter(|server| server.hub_now().is_none())
 }
 
 pub(crate) fn no_such_tool(name: &str) -> Fault {

@@ -97,8 +97,10 @@ impl Kernel {
             switchboard_protocol::mgp::method::LIFECYCLE => server.says_of_itself(notification),
             // A server's word about what happened is no record, and nobody shall take it for the kernel's.
             switchboard_protocol::mgp::method::AUDIT => {}
-            switchboard_protocol::mgp::method::EVENT => self.take_event(server, notification),
-            switchboard_protocol::proposals::push::EVENT if server.pushes() => self.take_push(server, notification),
+            switchboard_protocol::mgp::method::EVENT => self.event_service().take_event(server, notification),
+            switchboard_protocol::proposals::push::EVENT if server.pushes() => {
+                self.event_service().take_push(server, notification)
+            }
             _ => return false,
         }
         true

@@ -1,16 +1,20 @@
-//! What is known of each server, for those who look after them.
+//! What is known of each server, for those who look after them, and whether new calls are taken.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use serde_json::Value;
 use switchboard_flow::lifecycle::State;
 use switchboard_peer::client::Disorder;
 use switchboard_protocol::Revision;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::TrustLevel;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
 use crate::server::{Activity, Health, Phase, Server};
+use crate::services::lifecycle::{self, ServerLife, ending};
 
 /// What is known of one server.
 #[derive(Debug, Clone)]
@@ -60,6 +64,62 @@ pub struct ServerStatus {
 }
 
 impl Kernel {
+    /// What is told of each server to who may see all, as [`SERVERS_LIST`](crate::SERVERS_LIST) answers it.
+    #[must_use]
+    pub fn described_servers(&self) -> Vec<Value> {
+        self.status().iter().map(lifecycle::described).collect()
+    }
+
+    /// A server is in another state: written down, and told to those who want to know.
+    pub(crate) fn tell_of_state(&self, server: &Server, from: State, to: State, why: Option<&str>, given_up: bool) {
+        ServerLife::of(self).tell(self.clients(), server, (from, to), why, given_up);
+    }
+
+    /// From now on the kernel takes no new calls; those that run go on.
+    pub fn drain(&self) {
+        self.draining().store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until no call runs at any server, and none waits for a person, at most that long.
+    pub async fn quiet(&self, patience: Duration) {
+        let view = self.view();
+        let waiting = self.waiting_calls();
+        waiting.close();
+        let quiet = async {
+            loop {
+                futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle())).await;
+                waiting.wait().await;
+                // What was waited for may have gone on at its server.
+                if view.servers.iter().all(|server| server.using.pending() == 0) {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(patience, quiet).await;
+    }
+
+    /// Whether it takes no new calls.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining().load(Ordering::Relaxed)
+    }
+
+    /// Refuses a new call while the kernel or the server takes none.
+    ///
+    /// # Errors
+    /// Which of them does not, and when to come again.
+    pub(crate) fn takes_calls(&self, server: &Server) -> Result<(), Fault> {
+        if self.is_draining() {
+            return Err(ending());
+        }
+        let most = self.options().server_requests;
+        if server.using.pending() >= most {
+            let text = format!("{most} calls run at server `{}`, and no more may", server.id());
+            return Err(Fault::new(FaultKind::ResourceExhausted, text).from_server(server.id().as_ref()));
+        }
+        server.takes_calls()
+    }
+
     /// What is known of each server.
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {

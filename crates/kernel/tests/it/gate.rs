@@ -21,6 +21,7 @@ mod operator_words;
 mod outage;
 mod own_codes;
 mod own_files;
+mod own_table;
 mod passages;
 mod permissions;
 mod pin_versions;

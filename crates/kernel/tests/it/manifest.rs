@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
 pub(crate) mod schemas;
-mod validator;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -171,8 +171,8 @@ mod tests {
         for (key, value) in expected {
             assert_eq!(parameter(&visit.address, key).as_deref(), value, "{key}");
         }
-        assert!((43..=128).contains(&visit.verifier.expose().len()));
-        let challenge = code_challenge(visit.verifier.expose());
+        assert!((43..=128).contains(&visit.verifier.reveal().len()));
+        let challenge = code_challenge(visit.verifier.reveal());
         assert_eq!(parameter(&visit.address, "code_challenge"), Some(challenge));
     }
 

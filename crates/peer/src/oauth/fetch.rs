@@ -7,7 +7,7 @@ use http::header::{ACCEPT, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::address::{AddressKind, classify};
-use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Reach, Target};
+use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Reach, Target, redact_url};
 use url::{Host, Url};
 
 use super::OAuthError;
@@ -176,13 +176,7 @@ fn refused(step: &'static str, status: u16, body: &[u8]) -> OAuthError {
 
 /// An address as it may be shown: without user info, query and fragment.
 pub(super) fn redact(address: &str) -> String {
-    let Ok(mut url) = Url::parse(address) else {
-        return shown(address.split(['?', '#']).next().unwrap_or_default());
-    };
-    let _opaque = url.set_username("").and_then(|()| url.set_password(None));
-    url.set_query(None);
-    url.set_fragment(None);
-    shown(url.as_str())
+    shown(&redact_url(address))
 }
 
 fn is_loopback(url: &Url) -> bool {

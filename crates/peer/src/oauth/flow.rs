@@ -148,7 +148,7 @@ impl Flow {
         let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
         let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;
         let form =
-            [("grant_type", "refresh_token"), ("refresh_token", refresh.expose()), ("resource", key.resource.as_str())];
+            [("grant_type", "refresh_token"), ("refresh_token", refresh.reveal()), ("resource", key.resource.as_str())];
         match token::request(fetch, issuer, &client, &form, known.requested.clone()).await {
             Ok(mut tokens) => {
                 tokens.refresh.get_or_insert_with(|| refresh.clone());
@@ -182,9 +182,9 @@ impl Flow {
         let code = visit.code(&visited.unwrap_or(Err(late))?)?;
         let form = [
             ("grant_type", "authorization_code"),
-            ("code", code.expose()),
+            ("code", code.reveal()),
             ("redirect_uri", &redirect_uri),
-            ("code_verifier", visit.verifier.expose()),
+            ("code_verifier", visit.verifier.reveal()),
             ("resource", resource),
         ];
         token::request(fetch, issuer, &client, &form, scopes).await
@@ -220,7 +220,7 @@ impl Flow {
 
 /// The header that carries a token. Tokens that HTTP does not allow are refused when they arrive.
 pub(super) fn bearer(token: &Secret) -> Option<HeaderValue> {
-    let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose())).ok()?;
+    let mut value = HeaderValue::try_from(format!("Bearer {}", token.reveal())).ok()?;
     value.set_sensitive(true);
     Some(value)
 }

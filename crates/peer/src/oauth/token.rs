@@ -51,14 +51,14 @@ fn prove(client: &Client, form: &[(&str, &str)]) -> Result<(HeaderMap, String), 
         (AuthMethod::Basic, Some(secret)) => {
             // Both parts are encoded as in a form first (RFC 6749, section 2.3.1).
             let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-            let pair = STANDARD.encode(format!("{}:{}", encode(&client.id), encode(secret.expose())));
+            let pair = STANDARD.encode(format!("{}:{}", encode(&client.id), encode(secret.reveal())));
             let unsendable = |_| OAuthError::BadAnswer { step: STEP, why: "the client id cannot be sent".to_owned() };
             let mut value = HeaderValue::try_from(format!("Basic {pair}")).map_err(unsendable)?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
         (AuthMethod::Post, Some(secret)) => {
-            body.append_pair("client_id", &client.id).append_pair("client_secret", secret.expose());
+            body.append_pair("client_id", &client.id).append_pair("client_secret", secret.reveal());
         }
         _ => {
             body.append_pair("client_id", &client.id);

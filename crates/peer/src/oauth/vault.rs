@@ -123,7 +123,7 @@ impl<K, V> Default for BoundedCache<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> BoundedCache<K, V> {
-    const MOST: usize = 512;
+    const MAX_CACHED_LOGINS: usize = 512;
 
     fn get(&self, is_wanted: impl Fn(&K) -> bool) -> Option<V> {
         self.0.iter().find(|(key, _)| is_wanted(key)).map(|(_, value)| value.clone())
@@ -132,7 +132,7 @@ impl<K: PartialEq, V: Clone> BoundedCache<K, V> {
     fn put(&mut self, key: K, value: Option<V>) {
         self.0.retain(|(known, _)| *known != key);
         let Some(value) = value else { return };
-        if self.0.len() >= Self::MOST {
+        if self.0.len() >= Self::MAX_CACHED_LOGINS {
             self.0.pop_front();
         }
         self.0.push_back((key, value));
@@ -156,7 +156,7 @@ mod tests {
         let memory = Memory::default();
         memory.keep_tokens(&key("r", "i"), Some(tokens("one")));
         memory.keep_tokens(&key("r", "j"), Some(tokens("two")));
-        let access = |key: &TokenKey| memory.tokens(key).map(|tokens| tokens.access.expose().to_owned());
+        let access = |key: &TokenKey| memory.tokens(key).map(|tokens| tokens.access.reveal().to_owned());
         assert_eq!(access(&key("r", "i")).as_deref(), Some("one"));
         assert_eq!(access(&key("r", "j")).as_deref(), Some("two"));
         assert_eq!(access(&key("s", "i")), None);
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn the_oldest_entry_makes_room() {
         let memory = Memory::default();
-        for number in 0..=BoundedCache::<TokenKey, Tokens>::MOST {
+        for number in 0..=BoundedCache::<TokenKey, Tokens>::MAX_CACHED_LOGINS {
             memory.keep_tokens(&key(&number.to_string(), "i"), Some(tokens("t")));
         }
         assert!(memory.tokens(&key("0", "i")).is_none());
         assert!(memory.tokens(&key("1", "i")).is_some());
-        assert_eq!(memory.tokens.lock().0.len(), BoundedCache::<TokenKey, Tokens>::MOST);
+        assert_eq!(memory.tokens.lock().0.len(), BoundedCache::<TokenKey, Tokens>::MAX_CACHED_LOGINS);
     }
 
     #[test]

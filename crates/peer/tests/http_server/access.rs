@@ -70,12 +70,12 @@ impl Service for Door {
 #[tokio::test]
 async fn other_paths_go_to_the_fallback() {
     use switchboard_peer::server::http::HttpEndpoint;
-    use switchboard_transport::http_server::{Access, Listener};
+    use switchboard_transport::http_server::{AccessRules, Listener};
 
     let served = Served::start().await;
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = listener.address();
-    let access = Access::loopback(address).authenticated(|token| token.map(Into::into));
+    let access = AccessRules::loopback(address).authenticated(|token| token.map(Into::into));
     let options = quick();
     let shutdown = options.shutdown.clone();
     let face = HttpEndpoint::new(options, served.script.clone()).with_fallback(Arc::new(Door));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Reply, SendError, Session};
 use switchboard_protocol::Revision;
-use switchboard_transport::http_server::{Access, Listener};
+use switchboard_transport::http_server::{AccessRules, Listener};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request};
 use tokio::sync::{Notify, mpsc};
 
@@ -206,7 +206,7 @@ impl Served {
         Self::with(quick(), |access| access).await
     }
 
-    pub(crate) async fn with(options: HttpOptions, access: impl FnOnce(Access) -> Access) -> Self {
+    pub(crate) async fn with(options: HttpOptions, access: impl FnOnce(AccessRules) -> AccessRules) -> Self {
         let (sender, seen) = mpsc::unbounded_channel();
         let script = Arc::new(Script {
             seen: sender,
@@ -217,7 +217,7 @@ impl Served {
         });
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = listener.address();
-        let listener = listener.with_access(access(Access::loopback(address)));
+        let listener = listener.with_access(access(AccessRules::loopback(address)));
         let face = Arc::new(HttpEndpoint::new(options.clone(), script.clone()));
         let serving = tokio::spawn(face.clone().serve(listener));
         Self { address, script, face, options, seen, serving }

@@ -40,7 +40,7 @@ const MAX_NAME_BYTES: usize = 128;
 
 /// A name that stands for a permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known<'a> {
+pub struct KnownPermission<'a> {
     /// The name that is stored, granted and compared.
     pub canonical: Cow<'a, str>,
     /// Whether it was written as a short name, which whoever wrote it should be told.
@@ -50,20 +50,20 @@ pub struct Known<'a> {
 /// A name that stands for no permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no permission: it is neither a standard one nor a name such as com.example.permission")]
-pub struct Unknown(pub String);
+pub struct UnknownPermission(pub String);
 
 /// Reads the name of a permission.
 ///
 /// # Errors
 /// It is none.
-pub fn read(word: &str) -> Result<Known<'_>, Unknown> {
+pub fn read(word: &str) -> Result<KnownPermission<'_>, UnknownPermission> {
     if let Some((_, canonical)) = ALIASES.iter().find(|(alias, _)| *alias == word) {
-        return Ok(Known { canonical: Cow::Borrowed(canonical), alias: true });
+        return Ok(KnownPermission { canonical: Cow::Borrowed(canonical), alias: true });
     }
     if standard_risk(word).is_some() || is_reverse_domain(word) {
-        return Ok(Known { canonical: Cow::Borrowed(word), alias: false });
+        return Ok(KnownPermission { canonical: Cow::Borrowed(word), alias: false });
     }
-    Err(Unknown(word.chars().take(MAX_NAME_BYTES).collect()))
+    Err(UnknownPermission(word.chars().take(MAX_NAME_BYTES).collect()))
 }
 
 /// The risk of a tool that has this permission. Nobody knows what a custom one lets it do, so that is moderate; what

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
-use super::fallback::{self, Class, words};
+use super::fallback::{self, RiskClass, words};
 use super::verbs::{Set, tables};
 
 /// What an argument carries.
@@ -248,11 +248,11 @@ impl Cargo {
     }
 
     /// The class that follows from it.
-    pub(super) fn class(&self) -> Option<Class> {
+    pub(super) fn class(&self) -> Option<RiskClass> {
         if self.has(Carries::Command).or_else(|| self.has(Carries::Input)).is_some() {
-            Some(Class::Shell)
+            Some(RiskClass::Shell)
         } else {
-            self.has(Carries::Code).map(|_| Class::Code)
+            self.has(Carries::Code).map(|_| RiskClass::Code)
         }
     }
 }
@@ -549,7 +549,7 @@ fn read(says: &str) -> (Vec<Vec<String>>, Vec<String>) {
 }
 
 /// The class of a tool: by the names that everybody uses, and by what its definition says of its arguments.
-pub(super) fn class(declared: &ToolSecurity, name: &str, cargo: &Cargo) -> Option<Class> {
+pub(super) fn class(declared: &ToolSecurity, name: &str, cargo: &Cargo) -> Option<RiskClass> {
     let by_name = fallback::classify(name, &declared.properties);
     // A closed list of words is no command, whatever it is called.
     let closed = |key: &str| declared.arguments.iter().any(|argument| argument.name == key && argument.closed);
@@ -558,8 +558,8 @@ pub(super) fn class(declared: &ToolSecurity, name: &str, cargo: &Cargo) -> Optio
         declared.properties.iter().filter(|key| !closed(key) || names_language(key)).cloned().collect();
     let by_name = if open.len() == declared.properties.len() { by_name } else { fallback::classify(name, &open) };
     match (by_name, cargo.class()) {
-        (Some(Class::Shell), _) | (_, Some(Class::Shell)) => Some(Class::Shell),
-        (Some(Class::Code), _) | (_, Some(Class::Code)) => Some(Class::Code),
+        (Some(RiskClass::Shell), _) | (_, Some(RiskClass::Shell)) => Some(RiskClass::Shell),
+        (Some(RiskClass::Code), _) | (_, Some(RiskClass::Code)) => Some(RiskClass::Code),
         (by_name, _) => by_name,
     }
 }

@@ -11,7 +11,7 @@ use crate::permission::name::{CODE_EXECUTION, NETWORK_OUTBOUND, SHELL_EXECUTE};
 
 /// What kind of tool it is, as far as its arguments have to be checked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum RiskClass {
     /// It runs shell commands.
     Shell,
     /// It runs code.
@@ -20,7 +20,7 @@ pub enum Class {
     Network,
 }
 
-impl Class {
+impl RiskClass {
     /// The permission that such a tool needs.
     #[must_use]
     pub const fn permission(self) -> &'static str {
@@ -115,15 +115,15 @@ const URL_ARGUMENTS: &[&str] =
 
 /// The class of a tool, if it has one. The most dangerous of several.
 #[must_use]
-pub fn classify(tool: &str, arguments: &[String]) -> Option<Class> {
+pub fn classify(tool: &str, arguments: &[String]) -> Option<RiskClass> {
     let words = words(tool);
     let arguments: Vec<String> = arguments.iter().map(|argument| self::words(argument).join("_")).collect();
     if runs_commands(&words, &arguments) {
-        Some(Class::Shell)
+        Some(RiskClass::Shell)
     } else if runs_code(&words, &arguments) {
-        Some(Class::Code)
+        Some(RiskClass::Code)
     } else if has(&words, FETCHING) || has(&arguments, URL_ARGUMENTS) {
-        Some(Class::Network)
+        Some(RiskClass::Network)
     } else {
         None
     }
@@ -131,18 +131,18 @@ pub fn classify(tool: &str, arguments: &[String]) -> Option<Class> {
 
 /// The same of a prompt or a template, whose description tells as well: there is no schema that would.
 #[must_use]
-pub fn classify_described(name: &str, description: Option<&str>, arguments: &[String]) -> Option<Class> {
+pub fn classify_described(name: &str, description: Option<&str>, arguments: &[String]) -> Option<RiskClass> {
     let by_name = classify(name, arguments);
-    if by_name.is_some_and(|class| class != Class::Network) {
+    if by_name.is_some_and(|class| class != RiskClass::Network) {
         return by_name;
     }
     let first = description.unwrap_or_default().split(['.', '\n']).next().unwrap_or_default();
     let words: Vec<String> = words(first).iter().map(|word| stem(word)).collect();
     let begins = words.first().is_some_and(|word| RUNNING.contains(&word.as_str()));
     if begins && has(&words, COMMANDS) {
-        Some(Class::Shell)
+        Some(RiskClass::Shell)
     } else if begins && has(&words, CODES) {
-        Some(Class::Code)
+        Some(RiskClass::Code)
     } else {
         by_name
     }

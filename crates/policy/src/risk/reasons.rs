@@ -3,7 +3,7 @@
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
 
-use super::fallback::Class;
+use super::fallback::RiskClass;
 use super::nature::Told;
 use super::verbs::Kind;
 use super::{Carries, Found, OperatorWord, validator_risk};
@@ -31,7 +31,7 @@ pub(super) fn strongest(
     for permission in permissions {
         let said =
             declared.permissions.iter().any(|word| name::read(word).is_ok_and(|known| known.canonical == *permission));
-        if !guessed(permission == Class::Network.permission(), said) {
+        if !guessed(permission == RiskClass::Network.permission(), said) {
             let needs = match name::read(permission) {
                 Ok(known) => format!("it needs `{}`", known.canonical),
                 Err(_) => "it needs something that is no permission".to_owned(),
@@ -62,12 +62,14 @@ pub(super) fn strongest(
 fn of_arguments(found: &Found) -> Option<(Risk, String)> {
     let carried = [Carries::Command, Carries::Input, Carries::Code];
     let of_class = carried.iter().find_map(|what| Some((found.cargo.has(*what)?, *what)));
-    if let Some((key, what)) = of_class.filter(|_| matches!(found.class, Some(Class::Shell | Class::Code))) {
+    if let Some((key, what)) = of_class.filter(|_| matches!(found.class, Some(RiskClass::Shell | RiskClass::Code))) {
         return Some((Risk::Dangerous, format!("{} carries {}", argument(key), what.as_str())));
     }
     match found.class {
-        Some(Class::Shell) => Some((Risk::Dangerous, "its name and arguments say that it runs commands".to_owned())),
-        Some(Class::Code) => Some((Risk::Dangerous, "its name and arguments say that it runs code".to_owned())),
+        Some(RiskClass::Shell) => {
+            Some((Risk::Dangerous, "its name and arguments say that it runs commands".to_owned()))
+        }
+        Some(RiskClass::Code) => Some((Risk::Dangerous, "its name and arguments say that it runs code".to_owned())),
         _ => {
             let (key, what) = found.writes_statements()?;
             Some((Risk::Dangerous, format!("{} carries {}, which may write", argument(key), what.as_str())))

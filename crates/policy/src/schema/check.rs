@@ -60,8 +60,8 @@ impl Check<'_> {
             }
             return self.refuse("type", || format!("must be {}, not {}", node.types.names(), name_of(kind)));
         }
-        if let Some(values) = &node.values
-            && !values.iter().any(|allowed| may_equal(allowed, value, kind))
+        if let Some(values) =
+            node.values.iter().find(|values| !values.iter().any(|allowed| may_equal(allowed, value, kind)))
         {
             return self.refuse("enum", || {
                 let told: Vec<_> = values.iter().take(MOST_TOLD).map(Value::to_string).collect();

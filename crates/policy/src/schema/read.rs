@@ -198,16 +198,14 @@ fn types(members: &Map<String, Value>) -> Types {
     if nullable { all.with(Types::NULL) } else { all }
 }
 
-fn values(members: &Map<String, Value>) -> Option<Vec<Value>> {
-    if let Some(value) = members.get("const") {
-        return Some(vec![value.clone()]);
-    }
-    let values = members.get("enum")?.as_array()?;
-    let mut values = (values.len() <= MOST_VALUES).then(|| values.clone())?;
+fn values(members: &Map<String, Value>) -> Vec<Vec<Value>> {
+    let listed = members.get("enum").and_then(Value::as_array).filter(|values| values.len() <= MOST_VALUES);
+    let mut lists: Vec<Vec<Value>> = listed.cloned().into_iter().collect();
     if members.get("nullable") == Some(&Value::Bool(true)) {
-        values.push(Value::Null);
+        lists.iter_mut().for_each(|values| values.push(Value::Null));
     }
-    Some(values)
+    lists.extend(members.get("const").map(|value| vec![value.clone()]));
+    lists
 }
 
 /// A count, where it is one.

@@ -26,6 +26,7 @@ fn what_no_reader_would_take_is_refused() {
         (r#"{"properties":{"a":{"type":["integer","null"]}}}"#, r#"{"a":true}"#, "/a type"),
         (r#"{"properties":{"a":{"enum":["x","y"]}}}"#, r#"{"a":"z"}"#, "/a enum"),
         (r#"{"properties":{"a":{"const":1}}}"#, r#"{"a":2}"#, "/a enum"),
+        (r#"{"properties":{"a":{"const":1,"enum":[2]}}}"#, r#"{"a":1}"#, "/a enum"),
         (r#"{"properties":{"a":{"const":{"b":[1]}}}}"#, r#"{"a":{"b":[2]}}"#, "/a enum"),
         (
             r#"{"properties":{"a":{"items":{"type":"object","required":["n"]}}}}"#,

@@ -69,6 +69,18 @@ impl TrustLevel {
 }
 
 words! {
+    /// When a server that ended is started again (MGP 11.5).
+    RestartMode {
+        /// Not by itself.
+        Never = "never",
+        /// After an error. One that ends in good order is started at the next call.
+        OnFailure = "on_failure" | "on-failure",
+        /// After any end, also one that was asked for, unless the operator asked for it.
+        Always = "always",
+    }
+}
+
+words! {
     /// A check that the kernel makes of arguments before a call (MGP 4.5).
     ValidatorName {
         /// Nothing is checked: only where the operator says so.

@@ -1,40 +1,8 @@
 //! Scopes and session tokens (proposal 4).
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
 use switchboard_wire::Raw;
 
-/// Text that is never shown in logs.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// The text, for whoever compares or sends it.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for Secret {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
+use crate::SentSecret;
 
 view! { "snake_case";
     /// Asks whether a call would pass.
@@ -105,14 +73,14 @@ view! { "snake_case";
     /// What stands for a set of scopes for a while.
     SessionToken {
         /// What the caller shows.
-        token: Secret,
+        token: SentSecret,
         /// The scopes it stands for.
         scopes: Vec<String>,
         /// Until when, in RFC 3339.
         expires_at: String,
         ;
         /// What gets a new one.
-        refresh_token: Secret,
+        refresh_token: SentSecret,
         /// After how many seconds without a call it ends.
         inactivity_timeout_seconds: u64,
     }

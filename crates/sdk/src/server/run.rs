@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use switchboard_peer::duplex;
 use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
-use switchboard_transport::http_server::{Access, Listener};
+use switchboard_transport::http_server::{AccessRules, Listener};
 
 use super::Server;
 
@@ -74,7 +74,7 @@ impl Bound {
 
     /// Who is let in: names of the host, origins, tokens.
     #[must_use]
-    pub fn with_access(mut self, access: Access) -> Self {
+    pub fn with_access(mut self, access: AccessRules) -> Self {
         self.listener = self.listener.with_access(access);
         self
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::event::Text;
-use crate::canonical::order;
+use switchboard_wire::canonical::order;
 
 /// A few members, always in canonical order.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -127,7 +127,7 @@ mod tests {
             }
             prop_assert_eq!(details.iter().count(), map.len());
             let value = Value::Object(map);
-            prop_assert_eq!(serde_json::to_string(&details).unwrap(), crate::canonical(&value));
+            prop_assert_eq!(serde_json::to_string(&details).unwrap(), switchboard_wire::canonical::of_value(&value));
             prop_assert_eq!(&serde_json::from_value::<Details>(value.clone()).unwrap(), &details);
             prop_assert_eq!(Value::from(details), value);
         }

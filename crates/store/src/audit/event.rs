@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::columns::{Columns, searchable};
 use super::details::Details;
 use super::stamp::write_time;
-use crate::canonical::{write_members, write_string};
+use switchboard_wire::canonical::{write_members, write_string};
 
 /// Room for the text of nearly every event.
 const USUAL_EVENT_BYTES: usize = 512;
@@ -147,7 +147,7 @@ mod tests {
         for event in [full, bare, server, tool] {
             let text = event.canonical();
             let value: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!(crate::canonical(&value), text);
+            assert_eq!(switchboard_wire::canonical::of_value(&value), text);
             assert_eq!(value["timestamp"], "2026-02-27T12:00:00.123Z");
             let read: AuditEvent = serde_json::from_str(&text).unwrap();
             assert_eq!(read.columns(), event.columns());

@@ -1,7 +1,7 @@
 //! One link of the chain: a sequence number and the hash of everything up to it.
 
 use crate::Digest;
-use crate::canonical::{write_integer, write_signed};
+use switchboard_wire::canonical::{write_integer, write_signed};
 
 /// Where a chain ends, or ended at some time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use crate::canonical::digit;
+use switchboard_wire::canonical::digit;
 
 /// 0001-01-01 and 9999-12-31, in days since 1970.
 const DAYS: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::connection::{parameters, rows, translate};
-use super::tls::MakeTls;
 use crate::audit::evidence::{Evidence, Ledger, Progress};
 use crate::audit::once::Once;
 use crate::audit::{Columns, Head, HeadKind, Link, Prepared, tables};
@@ -40,7 +40,7 @@ pub(super) struct Writer {
 
 struct Session {
     config: Config,
-    encryption: MakeTls,
+    encryption: MakeRustlsConnect,
     client: Option<Connection>,
     ledger: Ledger,
     evidence: Arc<Evidence>,
@@ -86,7 +86,7 @@ type Results = Vec<Result<Done, StoreError>>;
 
 impl Writer {
     pub(super) fn new(
-        (config, encryption): (Config, MakeTls),
+        (config, encryption): (Config, MakeRustlsConnect),
         ledger: Ledger,
         evidence: Arc<Evidence>,
         options: Options,

@@ -6,26 +6,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::connection::translate;
-use super::tls::{self, MakeTls};
+use super::tls;
 use crate::StoreError;
 
 /// How a PostgreSQL database is reached. Shows nothing of its URL, which may hold a password.
 #[derive(Clone)]
-pub struct Dialer {
+pub struct PostgresDialer {
     config: Config,
-    encryption: MakeTls,
+    encryption: MakeRustlsConnect,
     patience: Duration,
 }
 
-impl std::fmt::Debug for Dialer {
+impl std::fmt::Debug for PostgresDialer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Dialer(…)")
+        formatter.write_str("PostgresDialer(…)")
     }
 }
 
-impl Dialer {
+impl PostgresDialer {
     /// Reads a URL. Each connection is made within `patience` and begins with `settings` (`-c name=value …`).
     ///
     /// # Errors

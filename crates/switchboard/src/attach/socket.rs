@@ -38,7 +38,18 @@ const REST: Duration = Duration::from_millis(100);
 pub(crate) struct ClientSocket {
     path: PathBuf,
     ended: CancellationToken,
+    /// Another kernel takes the place of this one.
+    retired: CancellationToken,
     clients: watch::Receiver<usize>,
+}
+
+/// Whether a kernel ends for one that another program wants to be the only one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tenure {
+    /// It was started for the clients that share it.
+    Shared,
+    /// Somebody started it, and ends it.
+    Own,
 }
 
 /// What a client is served with.
@@ -49,17 +60,31 @@ struct House {
     options: Options,
     clients: Arc<watch::Sender<usize>>,
     ended: CancellationToken,
+    /// What is told when another kernel takes its place; nothing where none may.
+    retired: Option<CancellationToken>,
 }
 
 impl ClientSocket {
     /// Opens the socket. Clients have connections with these options.
-    pub(crate) fn open(kernel: Kernel, sources: Sources, options: Options, data_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn open(
+        kernel: Kernel,
+        sources: Sources,
+        options: Options,
+        data_dir: &Path,
+        tenure: Tenure,
+    ) -> io::Result<Self> {
         let (listener, path) = control::bind(data_dir, ENDING)?;
         let (sender, clients) = watch::channel(0);
-        let ended = CancellationToken::new();
-        let house = House { kernel, sources, options, clients: Arc::new(sender), ended: ended.clone() };
+        let (ended, retired) = (CancellationToken::new(), CancellationToken::new());
+        let told = (tenure == Tenure::Shared).then(|| retired.clone());
+        let house = House { kernel, sources, options, clients: Arc::new(sender), ended: ended.clone(), retired: told };
         tokio::spawn(take(listener, house));
-        Ok(Self { path, ended, clients })
+        Ok(Self { path, ended, retired, clients })
+    }
+
+    /// Waits until another kernel takes the place of this one.
+    pub(crate) async fn retired(&self) {
+        self.retired.cancelled().await;
     }
 
     /// Waits until nobody was joined for so long.
@@ -142,6 +167,16 @@ impl House {
         let is_known = hello.get("version").and_then(Value::as_u64) == Some(VERSION);
         let ours = digest_now(&self.sources).await;
         let same = is_known && ours.is_some() && hello.get("configuration").and_then(Value::as_str) == ours.as_deref();
+        if same && hello.get("switchboard").and_then(Value::as_str) == Some("retire") {
+            let answer = json!({"retiring": self.retired.is_some()});
+            timeout(HELLO, writer.write_all(format!("{answer}\n").as_bytes())).await??;
+            if let Some(retired) = &self.retired {
+                retired.cancel();
+                // The connection is closed with the process: who asked waits for that.
+                std::future::pending::<()>().await;
+            }
+            return Ok(());
+        }
         let profile: Option<Arc<str>> = hello.get("profile").and_then(Value::as_str).map(Into::into);
         // Who names a profile has read it in the same files: those that have just changed are read here in a moment.
         let same = same && self.has_profile(profile.as_deref()).await;

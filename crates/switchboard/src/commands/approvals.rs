@@ -181,7 +181,7 @@ async fn decide(desk: &OperatorSession, item: &Item, answer: &Answer) -> Result<
             let (decision, end) = match answer {
                 Answer::Yes(_, lasting) => {
                     desk.warn_of_policy();
-                    (PermissionDecision::Approved, lasting.unwrap_or(When::Span(grant::USUAL)).end(now)?)
+                    (PermissionDecision::Approved, lasting.unwrap_or(When::Span(grant::DEFAULT_GRANT_TIME)).end(now)?)
                 }
                 Answer::No(_) => (PermissionDecision::Denied, None),
             };

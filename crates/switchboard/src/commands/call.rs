@@ -25,24 +25,41 @@ use answers::Answers;
 pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     let loaded = setup::read(common)?;
     let profile = setup::profile(&loaded, options.profile.as_deref())?;
-    let result = match attach::running(&setup::sources(common)?, &loaded, profile.as_deref()).await {
-        Some(attached) => through(&loaded, attached, options).await?,
+    match attach::running(&setup::sources(common)?, &loaded, profile.as_deref()).await {
+        Some(attached) => tell(common, &through(&loaded, attached, options).await?),
         None => {
-            let local = Local::for_tool(loaded, &options.tool).await?;
-            local.settle_for(&options.tool).await;
-            let outcome = call(&local, profile, options).await;
+            let mut local = Local::for_tool(loaded, &options.tool).await?;
+            let outcome = alone(&mut local, profile, options).await;
+            // Told before the servers are ended, which may take longer than the call.
+            let outcome = outcome.and_then(|result| tell(common, &result));
             local.end().await;
-            outcome?
+            outcome
         }
-    };
+    }
+}
+
+/// Makes the call at a kernel of our own.
+async fn alone(local: &mut Local, profile: Option<Arc<str>>, options: &Call) -> Result<Raw, Failure> {
+    local.settle().await;
+    let mut answer = call(local, profile.clone(), options).await?;
+    // The server that had it may have it no more, and another one have it now.
+    if answer.is_err() && local.start_the_rest()? {
+        local.settle().await;
+        answer = call(local, profile, options).await?;
+    }
+    answer.map_err(|names| unknown(local, &options.tool, &names))
+}
+
+/// Prints what came of a call.
+fn tell(common: &Common, result: &Raw) -> Outcome {
     let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
     if common.json {
         // The result as it came, with the version of the shape beside its members.
         let shaped =
-            Edit::of(&result).map(|edit| edit.set("schema_version", Raw::number(screen::SCHEMA_VERSION)).finish());
-        screen::out(screen::printable_json(shaped.as_ref().unwrap_or(&result).as_str()));
+            Edit::of(result).map(|edit| edit.set("schema_version", Raw::number(screen::SCHEMA_VERSION)).finish());
+        screen::out(screen::printable_json(shaped.as_ref().unwrap_or(result).as_str()));
     } else {
-        show(&result, failed);
+        show(result, failed);
     }
     if failed { Err(Failure::said()) } else { Ok(()) }
 }
@@ -81,7 +98,8 @@ fn name_of(tool: &Raw) -> Option<String> {
     tool.member("name").and_then(|name| name.as_text())
 }
 
-async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Result<Raw, Failure> {
+/// The answer; the names of all tools where there is none of that name.
+async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Result<Result<Raw, Vec<String>>, Failure> {
     let answers = Answers::new(options.progress);
     let _waiting = waiting(options, answers.asking());
     let client = local.connect(profile, answers.capabilities(), Arc::new(answers)).await?;
@@ -93,12 +111,12 @@ async fn call(local: &Local, profile: Option<Arc<str>>, options: &Call) -> Resul
     if names::is_reserved(&wanted) {
         // The kernel's own tools are not listed where everything is, and answer all the same.
         let own = tools.iter().find(|tool| name_of(tool).as_deref() == Some(&*wanted));
-        return make(&client, own, &wanted, options).await.map_err(Failure::from);
+        return Ok(Ok(make(&client, own, &wanted, options).await?));
     }
     let Some(tool) = tools.iter().find(|tool| found.is_some() && name_of(tool).as_deref() == found) else {
-        return Err(unknown(local, &options.tool, &names));
+        return Ok(Err(names));
     };
-    make(&client, Some(tool), found.unwrap_or(&options.tool), options).await.map_err(Failure::from)
+    Ok(Ok(make(&client, Some(tool), found.unwrap_or(&options.tool), options).await?))
 }
 
 /// Why a call came to nothing.

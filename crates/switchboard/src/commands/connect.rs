@@ -41,9 +41,23 @@ pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
     let asks = !options.replace && !options.file.dry_run && !common.json && !replaced.taken.is_empty();
     let replaces = options.replace || asks && screen::can_ask() && asked(client, &file, &replaced);
     let after = if replaces { &replaced.text } else { &connected };
+    let told = |backup: Option<PathBuf>| {
+        let staying: Vec<Value> =
+            replaced.staying.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();
+        json!({
+            "client": client.as_str(), "file": file, "backup": backup, "replaced": names(&replaced, replaces),
+            "replaceable": names(&replaced, !replaces), "staying": staying,
+        })
+    };
     if options.file.dry_run {
-        screen::out(after.trim_end());
-        tell_staying(&replaced, replaces);
+        if common.json {
+            let mut told = told(None);
+            told["text"] = json!(after);
+            screen::json(&told);
+        } else {
+            screen::out(after.trim_end());
+            tell_staying(&replaced, replaces);
+        }
         return Ok(());
     }
     let taken = if replaces { replaced.taken.as_slice() } else { &[] };
@@ -57,12 +71,7 @@ pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
         write_replacing(&file, before.as_deref(), after, before.is_some().then(setup::stamp).as_deref())?
     };
     if common.json {
-        let staying: Vec<Value> =
-            replaced.staying.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();
-        screen::json(&json!({
-            "client": client.as_str(), "file": file, "backup": backup, "replaced": names(&replaced, replaces),
-            "replaceable": names(&replaced, !replaces), "staying": staying,
-        }));
+        screen::json(&told(backup));
         return Ok(());
     }
     let within = profile.map(|name| format!(" --profile {name}")).unwrap_or_default();
@@ -136,7 +145,11 @@ pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
     let without = without.unwrap_or_else(|| text.to_owned());
     let (after, left) = client.restored(&without, &kept.entries).map_err(failed)?;
     if options.dry_run {
-        screen::out(after.trim_end());
+        if common.json {
+            screen::json(&json!({"client": client.as_str(), "file": file, "text": after, "left": left}));
+        } else {
+            screen::out(after.trim_end());
+        }
         return Ok(());
     }
     let stamp = before.is_some().then(setup::stamp);

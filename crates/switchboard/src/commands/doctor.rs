@@ -219,10 +219,8 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
             ("disabled", _) => report.note(&name, "is switched off", None),
             (_, Some(error)) => report.problem(&name, &error.to_string(), None),
             ("ready" | "asleep", _) => {
-                let [tools, prompts, resources, templates] = line.counts();
                 let speaks = line.speaks().unwrap_or_default();
-                let lists = format!("{tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
-                report.fine(&name, &format!("{starts}, speaks {speaks}, offers {lists}"));
+                report.fine(&name, &format!("{starts}, speaks {speaks}, offers {}", offered(line.counts())));
                 if let Some(problem) = &line.problem {
                     let next = (!line.waits).then(|| "tell its author, or look at its log output".to_owned());
                     report.problem(&name, problem, next);
@@ -416,5 +414,26 @@ impl Report {
             1 => screen::out("1 problem was found"),
             count => screen::out(format_args!("{count} problems were found")),
         }
+    }
+}
+
+/// How much a server offers, in words, without what it has none of.
+fn offered(counts: [usize; 4]) -> String {
+    let kinds = ["tool", "prompt", "resource", "template"];
+    let word = |(count, kind): (usize, &str)| {
+        (count > 0).then(|| format!("{count} {kind}{}", if count == 1 { "" } else { "s" }))
+    };
+    let words: Vec<String> = counts.into_iter().zip(kinds).filter_map(word).collect();
+    if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_has_none_of_is_not_counted() {
+        assert_eq!(offered([1, 0, 7, 2]), "1 tool, 7 resources, 2 templates");
+        assert_eq!(offered([0; 4]), "nothing");
     }
 }

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::screen;
 
 /// How long a grant counts unless somebody says otherwise.
-pub(crate) const USUAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub(crate) const DEFAULT_GRANT_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
     // What is wrong with the words is said before anything is opened.
@@ -48,7 +48,7 @@ pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
 
 /// A denial that ended by itself would open what somebody had closed.
 const fn usual(deny: bool) -> When {
-    if deny { When::Never } else { When::Span(USUAL) }
+    if deny { When::Never } else { When::Span(DEFAULT_GRANT_TIME) }
 }
 
 async fn allow(

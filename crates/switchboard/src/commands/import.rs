@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use switchboard_config::{
-    Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, client_entry, disclosed, plan,
-    read_client_file, read_user_file, write_replacing,
+    Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, claude_settings, client_entry, disclosed,
+    plan, read_client_file, read_user_file, switch_denied_off, write_replacing,
 };
 
 use crate::Outcome;
@@ -182,6 +182,20 @@ fn find(common: &Common, options: &Import) -> Result<ImportSources, Failure> {
                 }
             }
             Err(error) => found.warnings.push(format!("{}: {error}", candidate.path.display())),
+        }
+    }
+    if let Some(settings) = claude_settings(&sources.environment).filter(|path| path.is_file())
+        && found.servers.iter().any(|server| server.client == Client::ClaudeCode)
+    {
+        let denied = read(&settings).and_then(|text| {
+            switch_denied_off(&settings, &text, &mut found.servers).map_err(|error| error.to_string())
+        });
+        match denied {
+            Ok(()) => found.files.push(settings),
+            Err(error) => {
+                let text = format!("{}: {error}; what Claude Code denies is not switched off", settings.display());
+                found.warnings.push(text);
+            }
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ mod living;
 use std::io::{BufRead as _, Write as _};
 
 use serde_json::json;
-use switchboard_contextgraph::server::{Caller, Shown};
+use switchboard_contextgraph::server::{MemoryCaller, ToolExposure};
 use switchboard_contextgraph::{MemoryServer, Problem};
 use switchboard_kernel::OWNER;
 use switchboard_sdk::HttpOptions;
@@ -30,7 +30,7 @@ pub(crate) async fn run(common: &Common, options: &Memory) -> Outcome {
     }
     behaviour.dreams &= !options.no_dreams;
     if options.tools == MemoryTools::Everyday {
-        behaviour.shown = Shown::Everyday;
+        behaviour.shown = ToolExposure::Everyday;
     }
     // A question about erasing is asked without it.
     let waiting = options.command.as_ref().map(|_| Waiting::begin("reading the memory"));
@@ -144,8 +144,8 @@ fn refused(problem: &Problem) -> Failure {
 }
 
 /// Whoever runs a command is the owner of this machine's memory.
-fn operator() -> Caller {
-    Caller { principal: OWNER.to_owned(), ..Caller::default() }
+fn operator() -> MemoryCaller {
+    MemoryCaller { principal: OWNER.to_owned(), ..MemoryCaller::default() }
 }
 
 /// Whether a space was named that is not there: who only reads does not make it.

@@ -13,7 +13,7 @@ use notify::Watcher as _;
 use switchboard_config::{Config, ErrorKind, Loaded, Sources, changes, load};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{Kernel, ServerSpec};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::settings;
@@ -23,6 +23,8 @@ use crate::{setup, specs};
 const FILE_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the files must stay the same before they are read: editors write in several steps.
 const QUIET: Duration = Duration::from_millis(100);
+/// Commands that may wait for the files to be read.
+const MAX_ASKING: usize = 16;
 /// How many times that is waited for; a file that changes all the time is read nevertheless.
 const MAX_SETTLING_PAUSES: u32 = 20;
 
@@ -38,6 +40,21 @@ pub(crate) struct Reloads {
 pub(crate) struct Reload {
     stop: CancellationToken,
     counts: Arc<Reloads>,
+    asked: mpsc::Sender<oneshot::Sender<()>>,
+}
+
+/// Whoever wants the configuration to be read again without waiting for a report.
+#[derive(Debug, Clone)]
+pub(crate) struct Reread(mpsc::Sender<oneshot::Sender<()>>);
+
+impl Reread {
+    /// Comes back when the configuration was read, and counts if it can be used.
+    pub(crate) async fn now(&self) {
+        let (done, read) = oneshot::channel();
+        if self.0.send(done).await.is_ok() {
+            let _ = read.await;
+        }
+    }
 }
 
 impl Reload {
@@ -50,7 +67,8 @@ impl Reload {
         loaded: Loaded,
         built_in: Vec<ServerSpec>,
     ) -> Self {
-        let reload = Self { stop: CancellationToken::new(), counts: Arc::default() };
+        let (asked, mut asking) = mpsc::channel(MAX_ASKING);
+        let reload = Self { stop: CancellationToken::new(), counts: Arc::default(), asked };
         let mut watched = Watched {
             kernel,
             credentials,
@@ -69,7 +87,7 @@ impl Reload {
         tokio::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = watched.watch(stamps) => {}
+                () = watched.watch(stamps, &mut asking) => {}
             }
         });
         reload
@@ -78,6 +96,11 @@ impl Reload {
     /// Ends the watch.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
+    }
+
+    /// The way to ask for it.
+    pub(crate) fn reread(&self) -> Reread {
+        Reread(self.asked.clone())
     }
 
     /// What happened so far.
@@ -103,7 +126,7 @@ struct Watched {
 }
 
 impl Watched {
-    async fn watch(&mut self, mut known: Vec<Stamp>) {
+    async fn watch(&mut self, mut known: Vec<Stamp>, asking: &mut mpsc::Receiver<oneshot::Sender<()>>) {
         let changed = Arc::new(Notify::new());
         // In the data folder something is written with every call: there, looking now and then is enough.
         let watched: Vec<PathBuf> =
@@ -113,6 +136,13 @@ impl Watched {
             tokio::select! {
                 () = changed.notified() => {}
                 () = tokio::time::sleep(FILE_POLL_INTERVAL) => {}
+                Some(done) = asking.recv() => {
+                    // Who asks has written the files whole.
+                    known = self.stamps();
+                    self.read_again().await;
+                    let _ = done.send(());
+                    continue;
+                }
             }
             let mut now = self.stamps();
             if now == known {

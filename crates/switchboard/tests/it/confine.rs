@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::{Child, CommandSpec, StopGrace};
-use switchboard_transport::confine::{self, Decision, ExitCause, Overrides, Places, Server};
+use switchboard_transport::confine::{self, ConfinedServer, Decision, ExitCause, Overrides, Places};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::support::{Home, server};
@@ -33,7 +33,7 @@ async fn servers_are_confined_by_this_binary() {
     std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o700)).unwrap();
     let (program, sandbox) = (server.display().to_string(), home.path("data/sandboxes/s"));
     let args = vec![home.path("secret").display().to_string()];
-    let places = Places::find(&Server {
+    let places = Places::find(&ConfinedServer {
         program: &program,
         args: &args,
         cwd: &home.path("project"),

@@ -64,6 +64,21 @@ fn import_shows_its_plan_and_writes_only_when_told() {
 }
 
 #[test]
+fn import_switches_off_what_claude_code_denies() {
+    let home = Home::new();
+    home.write(".claude.json", r#"{"mcpServers": {"git": {"command": "a"}, "shell": {"command": "b"}}}"#);
+    home.write(".claude/settings.json", r#"{"permissions": {"deny": ["mcp__git__push", "mcp__shell", "Bash"]}}"#);
+    home.run(&["import", "--yes"]).ok();
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.contains("[servers.tools.\"push\"]\nenabled = false\n"), "{text}");
+    assert_eq!(text.lines().filter(|line| *line == "enabled = false").count(), 2, "{text}");
+    // What cannot be read is said, and keeps nothing else away.
+    home.write(".claude/settings.json", "{");
+    let ran = home.run(&["import", "--dry-run"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("is not switched off"), "{ran:?}");
+}
+
+#[test]
 fn import_reads_one_client_or_one_file() {
     let home = Home::new();
     home.write(".cursor/mcp.json", CURSOR);

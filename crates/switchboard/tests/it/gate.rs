@@ -162,7 +162,11 @@ fn a_held_call_says_so_at_once_and_how_it_is_answered() {
     ] {
         assert_eq!(message["method"], method);
         assert!(text.as_str().unwrap().contains(&command), "{message}");
+        assert!(text.as_str().unwrap().contains("because the configuration wants a person to agree"), "{message}");
     }
+    let listed = home.run(&["approvals", "list"]).ok();
+    assert!(listed.contains("ago because the configuration wants a person to agree;"), "{listed}");
+    assert_eq!(item["because"], "the configuration wants a person to agree");
     assert_eq!(told[1]["params"]["progressToken"], "p");
     home.run(&["approvals", "approve", id]).ok();
     assert_eq!(peer.answer_to(77)["result"]["content"][0]["text"], "a");

@@ -51,6 +51,18 @@ fn the_first_start_has_a_memory_that_lasts() {
 }
 
 #[test]
+fn parameters_of_the_memory_that_are_written_otherwise_are_understood_behind_the_gate() {
+    let home = Home::new();
+    let mut peer = home.connect();
+    let refused = peer.call("store_memory", &json!({"contnet": "x"})).unwrap_or_else(|error| error);
+    assert!(refused.contains("did you mean `content`?"), "{refused}");
+    store(&mut peer, "The bicycle pump hangs in the cellar");
+    let found =
+        peer.call("search_graph", &json!({"query": "bicycle pump", "include_content": true, "topk": 1})).unwrap();
+    assert!(found.contains("The bicycle pump hangs in the cellar"), "{found}");
+}
+
+#[test]
 fn a_configuration_decides_whether_there_is_a_memory() {
     let home = Home::new();
     home.configure(&server("one", &[]));

@@ -93,3 +93,33 @@ fn a_profile_that_is_written_while_the_kernel_runs_is_there() {
     assert_eq!(names(&listed.expect("the profile").1), ["two__echo"]);
     served.end();
 }
+
+/// What a server has at all comes first: a profile opens nothing that `only_tools` of the server closes, and neither depends on the
+/// name before the tools, which may change under clients that are there.
+#[test]
+fn a_profile_and_the_only_tools_of_a_server_both_count_under_any_alias() {
+    let home = Home::new();
+    let written = |alias: &str, only: &str| {
+        let (head, rest) = server("one", &[]).split_once("command").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        let profile = "[profiles.work]\ntools = ['one__echo', 'one__pid']\n";
+        let off = "[memory]\nenabled = false\n";
+        format!("{off}{profile}{head}alias = '{alias}'\nonly_tools = [{only}]\ncommand{rest}{}", server("two", &[]))
+    };
+    home.configure(&written("x", "'echo', 'slow'"));
+    let mut peer = Peer::start(home.command(&["stdio", "--profile", "work"]));
+    peer.initialize();
+    let pid = |peer: &mut Peer| peer.call("one__pid", &json!({"text": ""}));
+    assert_eq!(until(|| Some(peer.tools()).filter(|tools| !tools.is_empty())).unwrap(), ["x__echo"]);
+    assert!(peer.call("x__slow", &json!({})).is_err() && pid(&mut peer).is_err());
+
+    home.configure(&written("y", "'echo', 'pid'"));
+    until(|| (peer.tools() == ["y__echo", "y__pid"]).then_some(())).expect("the new names, and what is open now");
+    for name in ["y__echo", "one__echo"] {
+        assert_eq!(peer.call(name, &json!({"text": "on"})).as_deref(), Ok("on"), "{name}");
+    }
+    assert!(peer.call("x__echo", &json!({"text": "x"})).is_err(), "nobody's name any more");
+    let before = pid(&mut peer).expect("it is open now");
+    home.configure(&written("z", "'echo', 'pid'"));
+    until(|| (peer.tools() == ["z__echo", "z__pid"]).then_some(())).expect("the next name");
+    assert_eq!(pid(&mut peer), Ok(before), "the server was not started anew");
+}

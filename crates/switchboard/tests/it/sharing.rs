@@ -70,6 +70,34 @@ fn another_configuration_has_another_kernel() {
 }
 
 #[test]
+fn a_kernel_that_serves_takes_the_place_of_the_shared_one() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{}", noting(&home, "s")));
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    let serve = || {
+        let mut served = Peer::start(home.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
+        assert!(served.next_line().contains("127.0.0.1"), "it serves");
+        served
+    };
+    let serving = serve();
+    assert_eq!(peer.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    assert_eq!((starts(&home), sockets(&home)), (2, 1), "one set of servers after the other");
+    let mut second = join(&home);
+    assert!(second.tools().contains(&"echo".to_owned()));
+    assert_eq!(starts(&home), 2);
+    // A second of its kind is nobody's to end, and says so.
+    let words = format!("(process {}) serves the same configuration", serving.child.id());
+    for (served, told) in [(serve(), words.as_str()), (serving, "has ended; its clients go on here")] {
+        end(served.child.id());
+        let (code, errors) = served.end();
+        assert!(code == Some(0) && errors.contains(told), "{errors}");
+    }
+    // Without it the clients share a kernel again.
+    assert_eq!(peer.call("echo", &json!({"text": "again"})).as_deref(), Ok("again"));
+}
+
+#[test]
 fn commands_look_at_the_kernel_that_runs() {
     let home = Home::new();
     // Clients of it are given little; a person at the command line sees all.
@@ -90,6 +118,33 @@ fn commands_look_at_the_kernel_that_runs() {
     let found = run(&["tools", "search", "give me back my text", "--json"]).json();
     assert!(!found["tools"].as_array().unwrap().is_empty(), "{found}");
     assert_eq!(starts(&home), 2, "no server was started for a command");
+}
+
+#[test]
+fn a_call_starts_the_servers_that_have_shown_such_a_tool() {
+    let home = Home::new();
+    let named = |id: &str, name: &str| format!("{}[servers.tools.echo]\nname = '{name}'\n", noting(&home, id));
+    home.configure(&format!("{}{}{}", noting(&home, "a"), named("b", "say"), named("c", "shout")));
+    home.run(&["tools", "--names"]).ok();
+    let started = |tool: &str, code: i32| {
+        std::fs::remove_file(home.path("starts")).unwrap();
+        let ran = home.run(&["call", tool, "text=hello"]);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        let text = std::fs::read_to_string(home.path("starts")).unwrap();
+        let mut ids: Vec<&str> = text.lines().collect();
+        ids.sort_unstable();
+        (ran, ids.concat())
+    };
+    assert_eq!(started("say", 0).1, "b", "the configuration says whose it is");
+    assert_eq!(started("echo", 0).1, "abc", "all have shown it, under one name or another");
+    // What was remembered is no longer so: the others are started too.
+    let off = format!("{}[servers.tools.echo]\nenabled = false\n", noting(&home, "a"));
+    home.configure(&format!("{off}{}", noting(&home, "d")));
+    let (ran, ids) = started("echo", 0);
+    assert_eq!((ran.stdout.as_str(), ids.as_str()), ("hello\n", "ad"));
+    std::fs::remove_file(home.path("starts")).unwrap();
+    assert!(home.run(&["call", "nope"]).err(1).contains("there is no tool"));
+    assert_eq!(starts(&home), 2, "it may be anybody's");
 }
 
 #[test]
@@ -156,6 +211,20 @@ fn a_kernel_that_ends_in_good_order_keeps_no_client_waiting() {
     assert!(answer["error"]["message"].as_str().unwrap().contains("unknown"), "{answer}");
     assert_eq!(busy.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
     assert_eq!(starts(&home), 2);
+}
+
+/// What is said of a tool is no reason to start its server anew, and counts when the command that says it has ended.
+#[test]
+fn a_tool_is_switched_off_at_once_and_its_server_goes_on() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{}", noting(&home, "s")));
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    home.run(&["tools", "disable", "echo"]).ok();
+    assert!(!peer.tools().contains(&"echo".to_owned()), "it is off when the command ends");
+    home.run(&["tools", "enable", "echo"]).ok();
+    assert_eq!(peer.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    assert_eq!(starts(&home), 1, "its server was not started anew");
 }
 
 /// A call that waits for a person belongs to a client. Nobody can agree to it when the client is gone.

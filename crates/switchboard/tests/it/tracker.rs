@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use switchboard_peer::server::http::{HttpEndpoint, HttpOptions};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_transport::http_server::{
-    Access, Answering, Body, Challenges, Listener, Principal, Service, read_body,
+    AccessRules, Answering, Body, Challenges, Listener, Principal, Service, read_body,
 };
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw, Request, code};
 use url::Url;
@@ -66,7 +66,7 @@ impl Tracker {
                 let challenge = HeaderValue::from_str(&place).unwrap();
                 let challenges =
                     Challenges { missing: challenge.clone(), invalid: challenge.clone(), insufficient: challenge };
-                let access = Access::loopback(address)
+                let access = AccessRules::loopback(address)
                     .authenticated(move |token| {
                         let mut state = checking.lock().unwrap();
                         state.seen.extend(token.map(str::to_owned));

@@ -45,7 +45,7 @@ mod linux {
     use super::*;
     use crate::child::spawn::Blow;
     use crate::confine::{
-        self, Control, CpuBudget, HandedOver, Installed, Members, NetworkAccess, Profile, Proxy, cause,
+        self, ConfinementProfile, Control, CpuBudget, HandedOver, Installed, Members, NetworkAccess, Proxy, cause,
     };
 
     /// How long what a process said may take to be heard after its end.
@@ -62,7 +62,7 @@ mod linux {
     pub(in crate::child) struct Launch {
         launcher: Installed,
         control: Control,
-        profile: Arc<Profile>,
+        profile: Arc<ConfinementProfile>,
         variables: Variables,
     }
 
@@ -100,7 +100,7 @@ mod linux {
             let Self::ByLauncher(launch) = self else { return Ok(Confined::default()) };
             let Launch { launcher, control, profile, variables } = *launch;
             let order = confine::Order::Start {
-                profile: Box::new(Profile::clone(&profile)),
+                profile: Box::new(ConfinementProfile::clone(&profile)),
                 program: (&spec.program).into(),
                 args: spec.args.iter().map(Into::into).collect(),
                 env: variables.into_iter().collect(),
@@ -137,7 +137,7 @@ mod linux {
     }
 
     /// Makes the folders that a profile names, for nobody else to see.
-    fn make_folders(profile: &Profile) -> std::io::Result<()> {
+    fn make_folders(profile: &ConfinementProfile) -> std::io::Result<()> {
         for folder in &profile.folders {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
             // It may have been there before, with another mode; but a link was put there by the server, and what it
@@ -180,7 +180,7 @@ mod linux {
     }
 
     impl Confined {
-        fn watching(profile: &Profile, child: &Child, proxy: Option<Proxy>) -> Self {
+        fn watching(profile: &ConfinementProfile, child: &Child, proxy: Option<Proxy>) -> Self {
             let members = Arc::new(Members::of(child.pid(), profile.processes == Some(0)));
             let budget = profile.cpu_seconds.map(|seconds| Arc::new(CpuBudget::new(Arc::clone(&members), seconds)));
             let watcher = budget.as_ref().map(|budget| {

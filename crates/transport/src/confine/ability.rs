@@ -47,7 +47,7 @@ pub(super) fn report() -> Report {
     note("namespaces", "hosts, temporary files, servers that start processes", missing.clone());
     let listening = missing.or_else(|| namespaces::listen().err().map(|error| error.to_string()));
     note("proxy", "lists of hosts", listening);
-    let profile = super::Profile::unrestricted();
+    let profile = super::ConfinementProfile::unrestricted();
     let filtered = limits::renounce().map_err(|error| error.to_string());
     let filtered = filtered.and_then(|()| filter::apply(&profile).map_err(|error| error.to_string()));
     note("seccomp", "everything", filtered.err());

@@ -9,11 +9,11 @@ use switchboard_protocol::mgp::TrustLevel;
 
 use super::host::HostRule;
 use super::places::Places;
-use super::profile::{FileAccess, NetworkAccess, Profile, Scratch, Violation};
+use super::profile::{ConfinementProfile, FileAccess, NetworkAccess, Scratch, Violation};
 
 /// Which servers are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum ConfinementMode {
     /// None. Said of one server it holds for that one whatever its trust; said of all, those that are not trusted
     /// stay confined.
     Off,
@@ -26,13 +26,13 @@ pub enum Mode {
 
 /// Whether a server is to be confined, by what is said of all servers and of this one.
 #[must_use]
-pub fn confined(trust: TrustLevel, of_all: Mode, of_this: Option<Mode>) -> bool {
+pub fn confined(trust: TrustLevel, of_all: ConfinementMode, of_this: Option<ConfinementMode>) -> bool {
     let doubtful = trust <= TrustLevel::Experimental;
     match of_this {
-        Some(Mode::Off) => false,
-        Some(Mode::Trust) => trust < TrustLevel::Core,
-        Some(Mode::Untrusted) => doubtful,
-        None => doubtful || (of_all == Mode::Trust && trust < TrustLevel::Core),
+        Some(ConfinementMode::Off) => false,
+        Some(ConfinementMode::Trust) => trust < TrustLevel::Core,
+        Some(ConfinementMode::Untrusted) => doubtful,
+        None => doubtful || (of_all == ConfinementMode::Trust && trust < TrustLevel::Core),
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Overrides {
 
 /// One granted permission with what it is limited to; without a scope it is not limited by the grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
+pub struct ConfinementGrant {
     /// Such as `network.outbound`.
     pub permission: String,
     /// Hosts or paths, according to the permission.
@@ -88,7 +88,7 @@ pub struct Grant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// What the process is held to.
-    pub profile: Profile,
+    pub profile: ConfinementProfile,
     /// What was asked for and cut, in words for the operator.
     pub notes: Vec<String>,
 }
@@ -126,7 +126,7 @@ const STANDARD_CAP: Level = Level { memory_mb: 1 << 20, cpu_seconds: 86_400, chi
 impl Decision {
     /// The profile of a server at this level of trust.
     #[must_use]
-    pub fn of(trust: TrustLevel, grants: &[Grant], overrides: &Overrides, places: &Places) -> Self {
+    pub fn of(trust: TrustLevel, grants: &[ConfinementGrant], overrides: &Overrides, places: &Places) -> Self {
         let (start, cap) = match trust {
             TrustLevel::Core => return Self::of_core(overrides),
             TrustLevel::Standard => (STANDARD, STANDARD_CAP),
@@ -137,7 +137,7 @@ impl Decision {
         let level = overridden(widened(start, cap, grants), cap, overrides, trust, &mut notes);
         let strict = trust < TrustLevel::Standard;
         let mut decision = Self {
-            profile: Profile {
+            profile: ConfinementProfile {
                 memory_bytes: Some(level.memory_mb << 20),
                 cpu_seconds: Some(level.cpu_seconds),
                 processes: Some(level.children),
@@ -167,21 +167,21 @@ impl Decision {
         {
             notes.push("a trusted server has no scope of files or network: set its trust level to standard".to_owned());
         }
-        let profile = Profile {
+        let profile = ConfinementProfile {
             memory_bytes: overrides.memory_limit_mb.map(|mb| mb.saturating_mul(1 << 20)),
             cpu_seconds: overrides.cpu_time_limit_secs,
             processes: overrides.max_child_processes,
-            ..Profile::unrestricted()
+            ..ConfinementProfile::unrestricted()
         };
         Self { profile, notes }
     }
 }
 
-fn granted<'a>(grants: &'a [Grant], permission: &'a str) -> impl Iterator<Item = &'a Grant> {
+fn granted<'a>(grants: &'a [ConfinementGrant], permission: &'a str) -> impl Iterator<Item = &'a ConfinementGrant> {
     grants.iter().filter(move |grant| grant.permission == permission)
 }
 
-fn widened(mut level: Level, cap: Level, grants: &[Grant]) -> Level {
+fn widened(mut level: Level, cap: Level, grants: &[ConfinementGrant]) -> Level {
     let has = |permission| granted(grants, permission).next().is_some();
     if has("network.outbound") {
         level.network = level.network.max(NetworkScope::ProxyOnly);
@@ -239,7 +239,7 @@ fn overridden(level: Level, cap: Level, wish: &Overrides, trust: TrustLevel, not
 fn files(
     scope: FilesystemScope,
     strict: bool,
-    grants: &[Grant],
+    grants: &[ConfinementGrant],
     places: &Places,
     notes: &mut Vec<String>,
 ) -> FileAccess {
@@ -278,7 +278,7 @@ fn files(
 }
 
 /// The folders that grants name and that may be given.
-fn scoped(grants: &[Grant], permission: &str, places: &Places, notes: &mut Vec<String>) -> Vec<PathBuf> {
+fn scoped(grants: &[ConfinementGrant], permission: &str, places: &Places, notes: &mut Vec<String>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for text in granted(grants, permission).flat_map(|grant| &grant.scope) {
         let plain = text.strip_suffix("/**").or_else(|| text.strip_suffix("/*")).unwrap_or(text);
@@ -300,7 +300,7 @@ fn scoped(grants: &[Grant], permission: &str, places: &Places, notes: &mut Vec<S
     found
 }
 
-fn network(scope: NetworkScope, grants: &[Grant], notes: &mut Vec<String>) -> NetworkAccess {
+fn network(scope: NetworkScope, grants: &[ConfinementGrant], notes: &mut Vec<String>) -> NetworkAccess {
     if scope == NetworkScope::None {
         return NetworkAccess::None;
     }

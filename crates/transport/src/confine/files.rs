@@ -8,7 +8,7 @@ use landlock::{
 };
 
 use super::given::{Given, Place};
-use super::profile::{FileAccess, NetworkAccess, Profile};
+use super::profile::{ConfinementProfile, FileAccess, NetworkAccess};
 
 /// The first version that also guards truncation: with less, a file that may be read could be emptied.
 pub(super) const LEAST: u32 = 3;
@@ -43,7 +43,7 @@ const SOURCES: &[&str] = &["/dev/null", "/dev/random", "/dev/urandom"];
 
 /// Restricts this process to its profile. `scratch` is where its temporary files are.
 pub(super) fn restrict(
-    profile: &Profile,
+    profile: &ConfinementProfile,
     version: u32,
     given: &Given,
     scratch: &[PathBuf],

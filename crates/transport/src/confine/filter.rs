@@ -11,7 +11,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use super::profile::{NetworkAccess, Profile, Violation};
+use super::profile::{ConfinementProfile, NetworkAccess, Violation};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -127,7 +127,7 @@ const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
 const FORKS: &[i64] = &[];
 
 /// Applies all filters. Nothing may be left to do afterwards but to start the program.
-pub(super) fn apply(profile: &Profile) -> Result<(), seccompiler::Error> {
+pub(super) fn apply(profile: &ConfinementProfile) -> Result<(), seccompiler::Error> {
     for program in programs(profile, std::process::id())? {
         seccompiler::apply_filter(&program)?;
     }
@@ -135,7 +135,7 @@ pub(super) fn apply(profile: &Profile) -> Result<(), seccompiler::Error> {
 }
 
 /// All filters for the process of this number, the first to be applied first. The number stays when the program starts.
-fn programs(profile: &Profile, pid: u32) -> Result<Vec<BpfProgram>, seccompiler::Error> {
+fn programs(profile: &ConfinementProfile, pid: u32) -> Result<Vec<BpfProgram>, seccompiler::Error> {
     let (allow, refuse) = (SeccompAction::Allow, |errno: i32| SeccompAction::Errno(errno.unsigned_abs()));
     let on_attack = match profile.violation {
         Violation::Kill => SeccompAction::KillProcess,
@@ -159,7 +159,7 @@ fn programs(profile: &Profile, pid: u32) -> Result<Vec<BpfProgram>, seccompiler:
     ])
 }
 
-fn refused(profile: &Profile, pid: u64) -> Result<Rules, seccompiler::Error> {
+fn refused(profile: &ConfinementProfile, pid: u64) -> Result<Rules, seccompiler::Error> {
     let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     if profile.violation == Violation::Kill {
         rules.extend(REFUSED_TO_STRICT.iter().chain(REFUSED_TO_STRICT_HERE).map(|call| (*call, Vec::new())));
@@ -218,7 +218,7 @@ fn refused(profile: &Profile, pid: u64) -> Result<Rules, seccompiler::Error> {
 
 /// Which sockets cannot be made. Pairs of streams and of sequenced packets are connected for good and stay; a pair of
 /// datagram sockets can be aimed anew, at any socket with a path (and the system takes a raw one for a datagram one).
-fn sockets(profile: &Profile) -> Result<Rules, seccompiler::Error> {
+fn sockets(profile: &ConfinementProfile) -> Result<Rules, seccompiler::Error> {
     let chain = if profile.network == NetworkAccess::None && profile.violation == Violation::Kill {
         Vec::new()
     } else if profile.network == NetworkAccess::None {

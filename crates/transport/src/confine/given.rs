@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
-use super::profile::{FileAccess, Profile};
+use super::profile::{ConfinementProfile, FileAccess};
 
 /// What a profile gives.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct Place {
 
 impl Given {
     /// Opens everything that is there.
-    pub(super) fn open(profile: &Profile) -> Self {
+    pub(super) fn open(profile: &ConfinementProfile) -> Self {
         let FileAccess::Paths { read, write, .. } = &profile.files else { return Self::default() };
         let open = |paths: &[PathBuf]| paths.iter().filter_map(|path| Place::open(path)).collect();
         Self { read: open(read), write: open(write) }

@@ -15,7 +15,7 @@ use super::ability;
 use super::control::Line;
 use super::given::Given;
 use super::order::{Order, Refusal, Word};
-use super::profile::{FileAccess, NetworkAccess, Profile};
+use super::profile::{ConfinementProfile, FileAccess, NetworkAccess};
 use super::{files, filter, limits, mounts, namespaces};
 
 /// What stands in the way when namespaces cannot be had.
@@ -53,7 +53,7 @@ pub fn run(word: &str) -> Result<Infallible, Refusal> {
 }
 
 struct Job {
-    profile: Profile,
+    profile: ConfinementProfile,
     program: OsString,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
@@ -147,7 +147,7 @@ impl Job {
 }
 
 /// What can be known before anything is tried.
-fn examine(profile: &Profile, landlock: u32) -> Result<(), Refusal> {
+fn examine(profile: &ConfinementProfile, landlock: u32) -> Result<(), Refusal> {
     let version = |needed: &str| format!("it needs Landlock {needed}, and the system has version {landlock}");
     if matches!(profile.files, FileAccess::Paths { .. }) && landlock < files::LEAST {
         return Err(Refusal::new("the access to files", version("3"), ADVICE_KERNEL));
@@ -159,7 +159,7 @@ fn examine(profile: &Profile, landlock: u32) -> Result<(), Refusal> {
 }
 
 /// Root is held to a number of processes only by a control group.
-fn bound_root(profile: &Profile) -> Result<(), Refusal> {
+fn bound_root(profile: &ConfinementProfile) -> Result<(), Refusal> {
     match (profile.processes, profile.tasks()) {
         (Some(children), Some(tasks)) if !limits::binds_us() => match limits::enter_group(tasks) {
             // The filter alone holds a process that may have no children; its threads are bounded by its memory.
@@ -171,7 +171,7 @@ fn bound_root(profile: &Profile) -> Result<(), Refusal> {
 }
 
 /// What a profile loses without namespaces must not be needed.
-fn without_namespaces(profile: &Profile, error: &io::Error) -> Result<(), Refusal> {
+fn without_namespaces(profile: &ConfinementProfile, error: &io::Error) -> Result<(), Refusal> {
     let missing = if matches!(profile.network, NetworkAccess::Hosts(_)) {
         "the list of hosts"
     } else if profile.processes.is_some_and(|children| children > 0) {

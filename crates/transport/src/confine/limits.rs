@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
-use super::profile::Profile;
+use super::profile::ConfinementProfile;
 
 /// Sets the bounds. `counted_alone` says that we are in a user namespace of our own: else all processes of the user would
 /// count, and a desktop has more of them than any server may have.
-pub(super) fn apply(profile: &Profile, counted_alone: bool) -> io::Result<()> {
+pub(super) fn apply(profile: &ConfinementProfile, counted_alone: bool) -> io::Result<()> {
     let bound = |resource, most: u64| {
         let most = match rustix::process::getrlimit(resource).maximum {
             Some(now) => most.min(now),

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 
 use super::given::Given;
-use super::profile::{FileAccess, Profile, Scratch};
+use super::profile::{ConfinementProfile, FileAccess, Scratch};
 
 /// Arranges the mounts of a namespace that is our own. Returns the places where the folder in memory is seen.
-pub(super) fn arrange(profile: &Profile, given: &Given, cwd: Option<&Path>) -> io::Result<Vec<PathBuf>> {
+pub(super) fn arrange(profile: &ConfinementProfile, given: &Given, cwd: Option<&Path>) -> io::Result<Vec<PathBuf>> {
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     if matches!(profile.files, FileAccess::Paths { .. }) {
         for place in &given.write {

@@ -7,7 +7,7 @@ use std::{ffi::OsString, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
-use super::profile::Profile;
+use super::profile::ConfinementProfile;
 
 #[cfg(target_os = "linux")]
 /// What the launcher is told. Variables may be secrets: they travel over the socket and are never shown.
@@ -15,7 +15,7 @@ use super::profile::Profile;
 pub(crate) enum Order {
     /// Become this program.
     Start {
-        profile: Box<Profile>,
+        profile: Box<ConfinementProfile>,
         program: OsString,
         args: Vec<OsString>,
         env: Vec<(OsString, OsString)>,

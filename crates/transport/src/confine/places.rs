@@ -31,7 +31,7 @@ pub struct Places {
 
 /// What is known of a server before its places are found.
 #[derive(Debug, Clone, Copy)]
-pub struct Server<'a> {
+pub struct ConfinedServer<'a> {
     /// The program as configured: a path or a name.
     pub program: &'a str,
     /// Its arguments.
@@ -148,7 +148,7 @@ const SCRIPTS: &[&str] =
 impl Places {
     /// Looks for everything that one server needs to run.
     #[must_use]
-    pub fn find(server: &Server<'_>) -> Self {
+    pub fn find(server: &ConfinedServer<'_>) -> Self {
         let mut places = Self {
             runtime: SYSTEM.iter().map(Path::new).filter(|path| path.exists()).map(real).collect(),
             program: Vec::new(),
@@ -238,7 +238,7 @@ fn hops(file: &Path) -> Vec<PathBuf> {
 }
 
 /// The program as it will be found.
-fn located(server: &Server<'_>) -> Option<PathBuf> {
+fn located(server: &ConfinedServer<'_>) -> Option<PathBuf> {
     if server.program.contains(std::path::MAIN_SEPARATOR) {
         return Some(server.cwd.join(server.program)).filter(|path| path.is_file());
     }
@@ -301,7 +301,7 @@ mod tests {
             let args: Vec<String> = args.iter().map(|arg| at(arg).display().to_string()).collect();
             let (path, cwd, sandbox) = (at(".nvm/v/bin"), at("alone"), at("data/sandboxes/s"));
             let program = if program.contains('/') { at(program).display().to_string() } else { program.to_owned() };
-            Places::find(&Server {
+            Places::find(&ConfinedServer {
                 program: &program,
                 args: &args,
                 cwd: &cwd,

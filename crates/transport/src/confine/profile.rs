@@ -9,7 +9,7 @@ use super::host::HostRule;
 /// Everything a process is held to. `None` means no bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct ConfinementProfile {
     /// Private memory of one process, in bytes.
     pub memory_bytes: Option<u64>,
     /// Processor time since the last [`renewal`](crate::child::Child::renew_cpu), of the process and its children.
@@ -80,7 +80,7 @@ pub enum Violation {
     Kill,
 }
 
-impl Profile {
+impl ConfinementProfile {
     /// No bound at all: such a process is started without the launcher.
     #[must_use]
     pub const fn unrestricted() -> Self {

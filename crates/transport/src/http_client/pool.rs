@@ -142,7 +142,7 @@ async fn sweep(idle: Weak<Idle>) {
 
 impl Pool {
     pub(super) fn new(url: &Url, options: HttpOptions) -> Result<Self, HttpError> {
-        let bad = |why: &str| HttpError::BadUrl { url: super::redact(url.as_str()), why: why.to_owned() };
+        let bad = |why: &str| HttpError::BadUrl { url: super::redact_url(url.as_str()), why: why.to_owned() };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad("only http and https are spoken"));
         }

@@ -78,7 +78,7 @@ impl Default for Challenges {
 
 /// The rules of who is let in.
 #[derive(Clone)]
-pub struct Access {
+pub struct AccessRules {
     /// Names that `Host` may have.
     pub hosts: AllowList,
     /// Names that `Origin` may have. A request without `Origin` does not come from a web page and passes.
@@ -87,7 +87,7 @@ pub struct Access {
     challenges: Challenges,
 }
 
-impl Access {
+impl AccessRules {
     /// Loopback names and the bound address, and everyone there is the local user.
     #[must_use]
     pub fn loopback(address: SocketAddr) -> Self {
@@ -147,17 +147,17 @@ pub(super) struct Manner {
 
 /// The rules at one connection.
 pub(super) struct Door {
-    access: Arc<Access>,
+    access: Arc<AccessRules>,
     /// The first `Host` that was let in. Those that follow are the same, nearly always.
     host: OnceLock<HeaderValue>,
 }
 
 impl Door {
-    pub(super) const fn new(access: Arc<Access>) -> Self {
+    pub(super) const fn new(access: Arc<AccessRules>) -> Self {
         Self { access, host: OnceLock::new() }
     }
 
-    pub(super) fn access(&self) -> &Access {
+    pub(super) fn access(&self) -> &AccessRules {
         &self.access
     }
 
@@ -229,9 +229,12 @@ impl Asking {
     }
 }
 
-impl fmt::Debug for Access {
+impl fmt::Debug for AccessRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").field("hosts", &self.hosts).field("origins", &self.origins).finish_non_exhaustive()
+        f.debug_struct("AccessRules")
+            .field("hosts", &self.hosts)
+            .field("origins", &self.origins)
+            .finish_non_exhaustive()
     }
 }
 
@@ -400,16 +403,16 @@ mod tests {
 
     #[test]
     fn the_bound_address_is_let_in_with_its_port_only() {
-        let access = Access::loopback("192.168.7.9:7420".parse().unwrap());
+        let access = AccessRules::loopback("192.168.7.9:7420".parse().unwrap());
         assert!(access.hosts.allows("192.168.7.9:7420"));
         assert!(!access.hosts.allows("192.168.7.9:7421"));
-        let everywhere = Access::loopback("0.0.0.0:7420".parse().unwrap());
+        let everywhere = AccessRules::loopback("0.0.0.0:7420".parse().unwrap());
         assert!(!everywhere.hosts.allows("0.0.0.0:7420"));
     }
 
     #[test]
     fn a_host_that_was_let_in_opens_the_door_for_no_other() {
-        let door = Door::new(Arc::new(Access::loopback("127.0.0.1:7420".parse().unwrap())));
+        let door = Door::new(Arc::new(AccessRules::loopback("127.0.0.1:7420".parse().unwrap())));
         let admits = |host: &'static str| {
             let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static(host))]);
             door.admit(&Uri::from_static("/mcp"), &headers, Manner { open: false, any_host: false }).is_ok()

@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Access, Admitted, Asking, Door, Manner, Refused};
+use super::admission::{AccessRules, Admitted, Asking, Door, Manner, Refused};
 use super::head_clock::HeadClock;
 use super::patient::Patient;
 use super::poll_on_wake::PollOnWake;
@@ -43,7 +43,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub(super) async fn serve(
     listener: TcpListener,
     limits: Limits,
-    access: Arc<Access>,
+    access: Arc<AccessRules>,
     service: Arc<dyn Service>,
     shutdown: CancellationToken,
 ) {
@@ -131,7 +131,7 @@ async fn turn_away_unread(mut stream: TcpStream, _place: OwnedSemaphorePermit) {
 
 struct Connection {
     stream: TcpStream,
-    access: Arc<Access>,
+    access: Arc<AccessRules>,
     service: Arc<dyn Service>,
 }
 

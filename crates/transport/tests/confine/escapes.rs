@@ -2,7 +2,7 @@
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_testkit::hostile::NAMES;
-use switchboard_transport::confine::{ExitCause, Grant};
+use switchboard_transport::confine::{ConfinementGrant, ExitCause};
 
 use crate::attempts::{ATTEMPTS, Alone, ELSEWHERE, attempt_all, escaped};
 use crate::scene::{Scene, install};
@@ -63,7 +63,7 @@ async fn a_process_that_ignores_its_warning_is_ended_when_its_time_is_used_up() 
 #[tokio::test]
 async fn granted_hosts_open_no_other_way() {
     install();
-    let hosts = Grant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] };
+    let hosts = ConfinementGrant { permission: "network.outbound".to_owned(), scope: vec!["example.com".to_owned()] };
     for (name, witness, _) in ATTEMPTS.iter().filter(|(name, ..)| {
         ["_connect", "_socket", "_send", "_sendmsg", "listen"].iter().any(|end| name.ends_with(end))
     }) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::{Child, StopGrace};
-use switchboard_transport::confine::{ExitCause, Grant, Profile};
+use switchboard_transport::confine::{ConfinementGrant, ConfinementProfile, ExitCause};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::scene::{Ran, Scene, TOKEN, install};
@@ -20,12 +20,12 @@ fn there(program: &str) -> bool {
     found
 }
 
-fn network(scope: &str) -> Grant {
-    Grant { permission: "network.outbound".to_owned(), scope: vec![scope.to_owned()] }
+fn network(scope: &str) -> ConfinementGrant {
+    ConfinementGrant { permission: "network.outbound".to_owned(), scope: vec![scope.to_owned()] }
 }
 
 /// Asks a server that answers each line with one line.
-async fn ask(scene: &Scene, program: &str, args: &[&str], profile: Profile) -> (String, ExitCause) {
+async fn ask(scene: &Scene, program: &str, args: &[&str], profile: ConfinementProfile) -> (String, ExitCause) {
     let mut child = Child::spawn(&scene.spec(program, args, profile)).await.unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     child.stdin.as_mut().unwrap().write_all(b"ping\n").await.unwrap();
@@ -185,7 +185,7 @@ async fn granted_folders_can_be_used_and_others_not() {
     install();
     let scene = Scene::new();
     let outside = scene.path("outside").display().to_string();
-    let grant = |permission: &str| Grant { permission: permission.to_owned(), scope: vec![outside.clone()] };
+    let grant = |permission: &str| ConfinementGrant { permission: permission.to_owned(), scope: vec![outside.clone()] };
     let script = "read line; cat \"$0/file\" 2>/dev/null; (echo x > \"$0/new\") 2>/dev/null && echo -n written; echo";
     for (grants, expected) in [
         (&[][..], String::new()),

@@ -2,7 +2,7 @@
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::SpawnError;
-use switchboard_transport::confine::{self, Grant, Profile};
+use switchboard_transport::confine::{self, ConfinementGrant, ConfinementProfile};
 
 use crate::scene::{Scene, install, refusal};
 
@@ -24,7 +24,7 @@ async fn what_cannot_be_started_is_explained() {
 #[tokio::test]
 async fn a_profile_without_bounds_needs_no_launcher() {
     let scene = Scene::new();
-    let ran = scene.confined("read_home_file", Profile::unrestricted()).await;
+    let ran = scene.confined("read_home_file", ConfinementProfile::unrestricted()).await;
     assert!(ran.stdout.contains("\"got\""), "{ran:?}");
 }
 
@@ -45,8 +45,8 @@ async fn links_that_a_server_made_lead_nowhere() {
     install();
     let scene = Scene::new();
     std::fs::create_dir(scene.path("work/data")).unwrap();
-    let grants: Vec<Grant> = ["work", "work/data"]
-        .map(|name| Grant {
+    let grants: Vec<ConfinementGrant> = ["work", "work/data"]
+        .map(|name| ConfinementGrant {
             permission: "filesystem.write".to_owned(),
             scope: vec![scene.path(name).display().to_string()],
         })

@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_transport::child::{Child, CommandSpec, SpawnError};
-use switchboard_transport::confine::{self, Decision, ExitCause, Grant, Overrides, Places, Profile, Server};
+use switchboard_transport::confine::{
+    self, ConfinedServer, ConfinementGrant, ConfinementProfile, Decision, ExitCause, Overrides, Places,
+};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt as _;
 
@@ -113,10 +115,16 @@ impl Scene {
     }
 
     /// The profile of a server that runs in `work`.
-    pub(crate) fn decide(&self, trust: TrustLevel, grants: &[Grant], program: &str, args: &[&str]) -> Profile {
+    pub(crate) fn decide(
+        &self,
+        trust: TrustLevel,
+        grants: &[ConfinementGrant],
+        program: &str,
+        args: &[&str],
+    ) -> ConfinementProfile {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut places = Places::find(&Server {
+        let mut places = Places::find(&ConfinedServer {
             program,
             args: &args,
             cwd: &self.path("work"),
@@ -131,7 +139,7 @@ impl Scene {
         Decision::of(trust, grants, &Overrides::default(), &places).profile
     }
 
-    pub(crate) fn spec(&self, program: &str, args: &[&str], profile: Profile) -> CommandSpec {
+    pub(crate) fn spec(&self, program: &str, args: &[&str], profile: ConfinementProfile) -> CommandSpec {
         CommandSpec {
             program: program.to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
@@ -142,13 +150,13 @@ impl Scene {
     }
 
     /// Makes an attempt in a confined process.
-    pub(crate) async fn confined(&self, attempt: &str, profile: Profile) -> Ran {
+    pub(crate) async fn confined(&self, attempt: &str, profile: ConfinementProfile) -> Ran {
         let program = self.path("program/hostile-server").display().to_string();
         let spec = self.spec(&program, &[attempt, &self.aims()], profile);
         Ran::of(Child::spawn(&spec).await.unwrap()).await
     }
 
-    pub(crate) fn hostile_profile(&self, trust: TrustLevel) -> Profile {
+    pub(crate) fn hostile_profile(&self, trust: TrustLevel) -> ConfinementProfile {
         self.decide(trust, &[], &self.path("program/hostile-server").display().to_string(), &[])
     }
 

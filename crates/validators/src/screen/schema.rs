@@ -1,5 +1,8 @@
 //! The `inputSchema` of a tool: one that the kernel can list and a client can use without being led astray.
 //!
+//! This judges a schema and holds no value against it: that is `switchboard_policy::schema`, which reads leniently what
+//! this refuses.
+//!
 //! Keywords that JSON Schema defines have their types; references stay inside the schema and come to an end; size,
 //! depth and the work to validate are bounded. Unknown keywords pass.
 
@@ -36,6 +39,12 @@ pub(super) fn check(raw: &Raw) -> Verdict {
     reader.follow(&schema, &mut Vec::new())?;
     ParamHeaders::of(raw).map_err(|error| Finding::new("schema", error.to_string()))?;
     Ok(())
+}
+
+/// Whether references inside of a schema come to an end. Where they lead to nothing is for others to judge.
+pub(super) fn comes_to_an_end(schema: &Value) -> Verdict {
+    let mut reader = Reader { root: schema, schemas: 0, work: HashMap::new() };
+    reader.follow(schema, &mut Vec::new()).map(|_| ())
 }
 
 fn refuse<T>(message: String) -> Result<T, Finding> {

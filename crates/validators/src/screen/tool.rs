@@ -5,7 +5,7 @@ use switchboard_wire::Raw;
 
 use super::intent::{self, Demands, Found, Names, Place};
 use super::orders::{self, Purpose};
-use super::{disguise, hidden, refuse_duplicates};
+use super::{disguise, hidden, refuse_duplicates, schema};
 use crate::{Finding, Verdict};
 
 /// The most texts of one definition that are read.
@@ -134,6 +134,10 @@ fn read(definition: &Raw) -> Result<Value, Finding> {
     if !value.is_object() {
         return Err(Finding::new("tool", "the definition is no object"));
     }
+    // Whoever reads a schema that refers to itself and nothing else reads on for ever.
+    for schema in ["inputSchema", "outputSchema"] {
+        value.get(schema).map_or(Ok(()), schema::comes_to_an_end).map_err(|finding| finding.inside(schema))?;
+    }
     Ok(value)
 }
 
@@ -175,12 +179,11 @@ impl Definition {
     }
 
     fn found(&mut self, found: Found, place: &str) {
-        let Found { mut finding, certain, demands } = found;
+        let Found { finding, certain, demands } = found;
         self.demands = self.demands.and(demands);
         let certain = certain || self.demands.are_certain();
-        finding.message = format!("{} (in {place})", finding.message);
         let slot = if certain { &mut self.held } else { &mut self.marked };
-        slot.get_or_insert(finding);
+        slot.get_or_insert_with(|| finding.inside(place));
     }
 
     /// Keeps a description that goes on where the one before it broke off.

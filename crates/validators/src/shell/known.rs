@@ -17,6 +17,7 @@ mod outputs;
 mod packages;
 mod planted;
 mod published;
+mod replaced;
 mod revealing;
 mod script;
 mod secrets;
@@ -30,7 +31,7 @@ use super::variables;
 use crate::Finding;
 
 pub(super) use line::Effect;
-pub use line::Fault;
+pub use line::UnreadableLine;
 use line::{Flag, Line};
 pub use table::Understood;
 

@@ -137,7 +137,7 @@ impl Columns {
             columns.records.data.push(record.data.clone());
         }
         columns.queries = batch.records.iter().any(|record| record.kind == QUERY);
-        let number = |revision: &crate::store::Revision| revision.memory.provenance.revision.cast_signed();
+        let number = |revision: &crate::store::MemoryRevision| revision.memory.provenance.revision.cast_signed();
         for revision in last_of_each(&batch.revisions, |revision| (revision.memory.id, number(revision))) {
             let revisions = &mut columns.revisions;
             revisions.ids.push(bytes(revision.memory.id));

@@ -5,7 +5,7 @@ use super::batch::Columns;
 use super::session::{Failure, Line, Session, id_at, text_at};
 use crate::Id;
 use crate::error::Outcome;
-use crate::store::{MAX_QUERIES, MAX_REVISIONS, QUERY, Revision, Version, broken};
+use crate::store::{MAX_QUERIES, MAX_REVISIONS, MemoryRevision, QUERY, Version, broken};
 
 /// Writes earlier forms, drops the records of queries that are too many, and erases.
 pub(super) async fn write(line: &mut Line, space: &str, version: Version, columns: &Columns) -> Result<(), Failure> {
@@ -77,14 +77,14 @@ pub(super) async fn read(line: &mut Line, space: &str, since: Version) -> Outcom
 }
 
 impl Session {
-    pub(super) async fn history(&mut self, id: Id) -> Outcome<Vec<Revision>> {
+    pub(super) async fn history(&mut self, id: Id) -> Outcome<Vec<MemoryRevision>> {
         let (space, id) = (self.space.clone(), id.to_bytes());
         let sql = "SELECT at, known, content, rationale FROM memory_revisions WHERE space = $1 AND id = $2
                    ORDER BY revision DESC LIMIT $3";
         let rows = self.rows(sql, &[&space, &id.as_slice(), &(MAX_REVISIONS as i64)]).await?;
         rows.iter()
             .map(|row| {
-                Ok(Revision {
+                Ok(MemoryRevision {
                     at: row.get::<_, i64>(0).cast_unsigned(),
                     memory: serde_json::from_str(row.get(1)).map_err(|_| broken("an earlier form of a memory"))?,
                     content: text_at(row.get(2))?,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, pin_mut};
-use switchboard_store::{Dialer, StoreError};
+use switchboard_store::{PostgresDialer, StoreError};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row, RowStream, Statement};
 
@@ -15,7 +15,7 @@ use super::batch::Columns;
 use super::{failed, refused};
 use crate::error::{Outcome, Problem};
 use crate::graph::edges::{Edge, Kind};
-use crate::store::{ANSWERS_MS, Answered, Body, Changes, Light, Record, Version, broken, words_from_bytes};
+use crate::store::{ANSWERS_MS, Answered, Body, Light, Record, RecordChanges, Version, broken, words_from_bytes};
 use crate::{Code, Id};
 
 /// How often the server is asked what became of a change, and how long to wait in between.
@@ -26,7 +26,7 @@ pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// The connection of one space.
 pub(super) struct Session {
-    dialer: Dialer,
+    dialer: PostgresDialer,
     pub(super) space: String,
     pub(super) line: Option<Line>,
     /// The transaction of the change that is going on, and the version it found.
@@ -56,7 +56,7 @@ impl From<Failure> for Problem {
 
 impl Line {
     fn failure(&self, error: tokio_postgres::Error) -> Failure {
-        let error = Dialer::explain(error);
+        let error = PostgresDialer::explain(error);
         let lost = self.client.is_closed() || matches!(error, StoreError::Unavailable(_));
         let problem = failed(&error);
         if lost { Failure::Lost(problem) } else { Failure::Refused(problem) }
@@ -94,7 +94,7 @@ impl Line {
 }
 
 impl Session {
-    pub(super) const fn new(dialer: Dialer, space: String) -> Self {
+    pub(super) const fn new(dialer: PostgresDialer, space: String) -> Self {
         Self { dialer, space, line: None, change: None }
     }
 
@@ -143,7 +143,7 @@ impl Session {
         Ok(rows.first().map_or(0, |row| row.get(0)))
     }
 
-    pub(super) async fn changes(&mut self, since: Version) -> Outcome<Option<Changes>> {
+    pub(super) async fn changes(&mut self, since: Version) -> Outcome<Option<RecordChanges>> {
         let version = self.version().await?;
         if version <= since {
             return Ok(None);
@@ -414,10 +414,10 @@ async fn write_edges(line: &mut Line, space: &str, version: Version, columns: &C
     Ok(())
 }
 
-async fn read_changes(line: &mut Line, space: &str, since: Version) -> Outcome<Changes> {
+async fn read_changes(line: &mut Line, space: &str, since: Version) -> Outcome<RecordChanges> {
     let rows = line.rows("SELECT version FROM memory_spaces WHERE name = $1", &[&space]).await?;
     let version = rows.first().map_or(0, |row| row.get(0));
-    let mut changes = Changes { version, ..Changes::default() };
+    let mut changes = RecordChanges { version, ..RecordChanges::default() };
     let sql = "SELECT known, meaning, words FROM memory_nodes WHERE space = $1 AND version > $2 ORDER BY seq";
     let nodes = line.stream(sql, &[&space, &since]).await?;
     pin_mut!(nodes);

@@ -9,7 +9,7 @@ use super::{Sqlite, SqliteStores, failed, id_at};
 use crate::Id;
 use crate::error::Outcome;
 use crate::graph::edges::{Edge, Kind};
-use crate::store::{Changes, Light, Version, broken, known, words_from_bytes};
+use crate::store::{Light, RecordChanges, Version, broken, known, words_from_bytes};
 
 /// Memories of a space from which on edges are read beside them.
 const MANY: i64 = 2_000;
@@ -19,9 +19,9 @@ type EdgeChanges = (Vec<Edge>, Vec<(Id, Id, Kind)>);
 
 impl Sqlite {
     /// What is newer than a version, in the transaction that is going on. `alone`: it was begun for this.
-    pub(super) fn read_changes(&self, since: Version, alone: bool) -> Outcome<Changes> {
+    pub(super) fn read_changes(&self, since: Version, alone: bool) -> Outcome<RecordChanges> {
         let version = version_of(&self.connection, &self.space)?;
-        let mut changes = Changes { version, ..Changes::default() };
+        let mut changes = RecordChanges { version, ..RecordChanges::default() };
         let beside = since == 0 && alone && self.has_many()?;
         let edges = if beside {
             let (path, space) = (self.path.as_path(), self.space.as_str());

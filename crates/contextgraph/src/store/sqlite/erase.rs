@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use super::{Sqlite, failed, id_at};
 use crate::Id;
 use crate::error::Outcome;
-use crate::store::{Batch, MAX_QUERIES, MAX_REVISIONS, QUERY, Revision, Version, broken};
+use crate::store::{Batch, MAX_QUERIES, MAX_REVISIONS, MemoryRevision, QUERY, Version, broken};
 
 impl Sqlite {
     /// Writes earlier forms, and drops the records of queries that are too many.
@@ -37,7 +37,7 @@ impl Sqlite {
         Ok(())
     }
 
-    pub(super) fn read_history(&self, id: Id) -> Outcome<Vec<Revision>> {
+    pub(super) fn read_history(&self, id: Id) -> Outcome<Vec<MemoryRevision>> {
         let mut statement = self
             .connection
             .prepare_cached(
@@ -49,7 +49,7 @@ impl Sqlite {
         let mut out = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let known: String = row.get(1).map_err(failed)?;
-            out.push(Revision {
+            out.push(MemoryRevision {
                 at: row.get::<_, i64>(0).map_err(failed)?.cast_unsigned(),
                 memory: serde_json::from_str(&known).map_err(|_| broken("an earlier form of a memory"))?,
                 content: row.get(2).map_err(failed)?,

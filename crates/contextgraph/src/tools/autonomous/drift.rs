@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::Call;
+use super::super::ToolCall;
 use super::super::thresholds::timeframe;
 use super::goals::labels;
 use crate::autonomy::drift::{self, Correction, Severity, Trend};
@@ -10,7 +10,7 @@ use crate::embedders::space::{COUNT, SPACES};
 use crate::error::Outcome;
 use crate::mind::Doc;
 
-pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn get_alignment_drift(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let only = call.args.ids("memory_ids");
     let star = call.space.mind.autonomy.north_star.as_ref().map(|star| star.id);
     let goal = call.args.maybe_id("goal_id").filter(|goal| Some(*goal) != star);
@@ -92,7 +92,7 @@ pub(super) fn get_alignment_drift(call: &mut Call<'_>) -> Outcome<Value> {
     Ok(answer)
 }
 
-pub(super) fn drift_state(call: &Call<'_>) -> (Severity, Trend, Value) {
+pub(super) fn drift_state(call: &ToolCall<'_>) -> (Severity, Trend, Value) {
     let autonomy = &call.space.mind.autonomy;
     let magnitude = autonomy.drift.magnitude(call.now);
     let (severity, trend) = (Severity::of(magnitude), autonomy.drift.trend());
@@ -108,7 +108,7 @@ pub(super) fn drift_state(call: &Call<'_>) -> (Severity, Trend, Value) {
     (severity, trend, state)
 }
 
-pub(super) fn trigger_drift_correction(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn trigger_drift_correction(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let force = call.args.flag("force");
     if call.space.graph.is_empty() {
         let (_, _, before) = drift_state(call);

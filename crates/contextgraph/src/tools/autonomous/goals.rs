@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::Call;
+use super::super::ToolCall;
 use super::drift::drift_state;
 use crate::autonomy::drift::Severity;
 use crate::autonomy::goals::Goal;
@@ -38,7 +38,7 @@ const SERVICES: [&str; 6] = [
     "subgoal_discovery",
 ];
 
-pub(super) fn auto_bootstrap_north_star(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn auto_bootstrap_north_star(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let existing = call.space.mind.autonomy.north_star.clone().filter(|_| !call.args.flag("replace"));
     if let Some(star) = existing {
         return Ok(json!({
@@ -90,7 +90,7 @@ pub(super) fn auto_bootstrap_north_star(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-pub(super) fn discover_sub_goals(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn discover_sub_goals(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let parent = call.args.maybe_id("parent_goal_id");
     let known: Vec<Goal> =
         call.space.mind.autonomy.north_star.iter().chain(&call.space.mind.autonomy.goals).cloned().collect();
@@ -141,7 +141,7 @@ pub(super) fn discover_sub_goals(call: &mut Call<'_>) -> Outcome<Value> {
     }))
 }
 
-pub(super) fn get_autonomous_status(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn get_autonomous_status(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let (severity, trend, state) = drift_state(call);
     let records = call.space.records(None, 200)?;
     let autonomy = &call.space.mind.autonomy;

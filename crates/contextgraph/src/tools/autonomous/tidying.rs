@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use super::super::Call;
+use super::super::ToolCall;
 use super::super::args::Args;
 use crate::Id;
 use crate::autonomy::consolidation::Strategy;
@@ -16,7 +16,7 @@ use crate::steering::quality;
 
 const DAY_MS: f64 = 86_400_000.0;
 
-pub(super) fn get_pruning_candidates(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn get_pruning_candidates(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let rules = Rules {
         min_age_days: call.args.number("min_staleness_days"),
         min_alignment: call.args.number("min_alignment"),
@@ -85,7 +85,7 @@ pub(crate) fn comparing(space: &Space, args: &Args) -> Comparing {
     space.begin_comparing(strategy, args.whole("max_memories"), args.number("min_similarity"))
 }
 
-pub(super) fn trigger_consolidation(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn trigger_consolidation(call: &mut ToolCall<'_>) -> Outcome<Value> {
     if let Some(record) = call.args.maybe_id("undo") {
         let done = call.space.undo(record, call.now)?;
         return Ok(

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::super::Call;
+use super::super::ToolCall;
 use super::GROUP_NAMES;
 use crate::embedders::space::COUNT;
 use crate::error::{Outcome, Problem};
 use crate::mind::Doc;
 use crate::teleology::GROUPS;
-use crate::teleology::profile::{MOST, Profile, shares};
+use crate::teleology::profile::{MAX_PROFILES, TeleologyProfile, shares};
 
-fn shown(action: &str, profile: &Profile) -> Value {
+fn shown(action: &str, profile: &TeleologyProfile) -> Value {
     json!({
         "success": true,
         "action": action,
@@ -24,7 +24,7 @@ fn shown(action: &str, profile: &Profile) -> Value {
     })
 }
 
-pub(super) fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn manage_teleological_profile(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let action = args.text("action");
     let id = || {
@@ -67,7 +67,9 @@ pub(super) fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value>
         "list" => {
             let profiles: Vec<Value> =
                 call.space.mind.teleology.profiles.iter().map(|profile| shown("list", profile)).collect();
-            Ok(json!({"success": true, "action": action, "count": profiles.len(), "most": MOST, "profiles": profiles}))
+            Ok(
+                json!({"success": true, "action": action, "count": profiles.len(), "most": MAX_PROFILES, "profiles": profiles}),
+            )
         }
         "read" | "get" => Ok(shown(action, call.space.mind.teleology.profiles.get(&id()?)?)),
         "find_best" => {
@@ -83,7 +85,7 @@ pub(super) fn manage_teleological_profile(call: &mut Call<'_>) -> Outcome<Value>
         }
         "create" => {
             let id = id()?;
-            let profile = Profile {
+            let profile = TeleologyProfile {
                 name: args.maybe_text("name").unwrap_or(&id).to_owned(),
                 task_type: args.maybe_text("task_type").unwrap_or("custom").to_owned(),
                 embedder_weights: by_groups(custom.unwrap_or(crate::teleology::profile::UNIFORM))?,

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::Call;
+use super::super::ToolCall;
 use super::GROUP_NAMES;
 use crate::Id;
 use crate::embedders::Modality;
 use crate::embedders::space::{COUNT, SPACES};
-use crate::engine::Search;
+use crate::engine::MemorySearch;
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::Packed;
 use crate::teleology::GROUPS;
@@ -18,7 +18,7 @@ use crate::teleology::vector::Vector;
 
 /// Candidates that are compared by purpose.
 const CANDIDATES: usize = 200;
-pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
+pub(super) fn search_teleological(call: &mut ToolCall<'_>) -> Outcome<Value> {
     let args = call.args;
     let (packed, created, kind, own): (Arc<Packed>, u64, &str, Option<Id>) = match (
         args.maybe_id("query_vector_id"),
@@ -64,7 +64,8 @@ pub(super) fn search_teleological(call: &mut Call<'_>) -> Outcome<Value> {
     let synergy = call.space.mind.teleology.synergy.clone();
     let query = Vector::of(masked(alignments), Some(&synergy), None);
     let most = CANDIDATES.max(args.whole("max_results"));
-    let plain = Search { query: "", most, least: 0.0, filter: crate::engine::Filter::default(), walk: false };
+    let plain =
+        MemorySearch { query: "", most, least: 0.0, filter: crate::engine::MemoryFilter::default(), walk: false };
     let hits = call.space.nearest(&packed, call.now, &plain)?;
     let candidates = hits.len();
     // What all are measured by is the same for all.

@@ -7,6 +7,7 @@ use switchboard_wire::Raw;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::Attempt;
+use super::question::Question;
 use crate::kernel::waiting::{PROGRESS_INTERVAL, countdown};
 use crate::relay::LogFilter;
 
@@ -18,14 +19,16 @@ pub(super) struct Notice<'a> {
 }
 
 impl<'a> Notice<'a> {
-    pub(super) fn of(attempt: &'a Attempt<'a>, id: &str) -> Self {
+    pub(super) fn of(question: &'a Question<'a>) -> Self {
+        let attempt = question.attempt;
         // The beginning of an id is enough for the command.
-        let id: String = id.chars().take(8).collect();
+        let id: String = question.id.chars().take(8).collect();
         let message = format!(
-            "waiting for approval: `{}` of server `{}`; answer with `switchboard approvals approve {id}` or `switchboard \
-             approvals deny {id}`",
+            "waiting for approval: `{}` of server `{}`, because {}; answer with `switchboard approvals approve {id}` or \
+             `switchboard approvals deny {id}`",
             attempt.exposed,
-            attempt.server.id()
+            attempt.server.id(),
+            question.why
         );
         Self { attempt, token: attempt.raw.at(&["_meta", "progressToken"]), message }
     }

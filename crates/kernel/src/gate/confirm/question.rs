@@ -34,6 +34,10 @@ pub(super) struct Question<'a> {
     pub(super) agreed: Digest,
     pub(super) id: String,
     pub(super) secret: String,
+    /// Why a person is asked, on one line, without anything of the arguments: it is logged, and put on record.
+    pub(super) why: String,
+    /// What exactly was found in the arguments.
+    pub(super) found: Option<String>,
     pub(super) message: String,
 }
 
@@ -42,12 +46,15 @@ impl Question<'_> {
         let context = self.attempt.context;
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
         let hash = |digest: Digest| Raw::string(&digest.to_string());
+        let found = self.found.as_ref().map(|found| format!(" ({found})")).unwrap_or_default();
+        let because = format!("{}{found}", self.why);
         let shown = Edit::empty()
             .set("tool", Raw::string(self.attempt.exposed))
             .set("arguments", self.attempt.sent_to_server().whole())
             .set("arguments_sha256", hash(self.arguments))
             .set_optional("definition_sha256", self.attempt.policy.definition().map(hash))
             .set("risk_level", Raw::string(self.attempt.policy.assessment.risk.as_str()))
+            .set("because", Raw::string(&because))
             .set_optional("client", client.map(|client| Raw::string(&client)))
             .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
             .finish();
@@ -151,21 +158,20 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Optio
     if let Some(beside) = beside {
         shown = format!("{shown}\nSent beside the arguments:\n{}", redact::shown(&beside)?);
     }
-    let (risk, reason) = (attempt.policy.assessment.risk.as_str(), reason.as_str());
-    let because = &attempt.policy.assessment.reason;
-    let why = if risk == reason { format!("{risk}: {because}") } else { format!("{risk}, {reason}") };
-    let mut text = format!("Allow `{}` of server `{}`? ({why})\n{shown}", attempt.tool, attempt.server.id());
-    if let Some(Violation { finding, pointer, host, .. }) = doubt {
+    let (risk, because) = (attempt.policy.assessment.risk.as_str(), because(attempt, reason, doubt));
+    let mut text =
+        format!("Allow `{}` of server `{}`? ({risk}: {because})\n{shown}", attempt.tool, attempt.server.id());
+    if let Some(Violation { finding, pointer, .. }) = doubt {
         let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
         let found = redact::one_line(&finding.message);
-        text.push_str(&match host {
-            Some(host) if finding.asks() => format!(
+        text.push_str(&match names_host(doubt) {
+            Some(host) => format!(
                 "\nIt names a host of this machine or network{place}: {found}. A yes lets server `{}` reach `{}` for you, and \
                  it is not asked about again.",
                 attempt.server.id(),
                 redact::one_line(host)
             ),
-            _ => format!("\nNot understood{place}: {found}"),
+            None => format!("\nNot understood{place}: {found}"),
         });
     }
     if let Some(said) = server_says(attempt) {
@@ -173,6 +179,34 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Optio
         text.push_str(&said);
     }
     Some(redact::printable(&text))
+}
+
+/// Why a person is asked, in words: what stands in the question, in the log, and in the list of what waits.
+fn because<'a>(attempt: &'a Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> &'a str {
+    match reason {
+        ConfirmReason::Operator => "the configuration wants a person to agree",
+        ConfirmReason::RequiresConfirmation => "its server demands that a person agrees",
+        ConfirmReason::ConfirmationRequired => "its server wishes that a person agrees",
+        ConfirmReason::Cost => "it costs something",
+        ConfirmReason::DestructiveHint | ConfirmReason::Dangerous => &attempt.policy.assessment.reason,
+        ConfirmReason::NotUnderstood if names_host(doubt).is_some() => "it names a host of this machine or network",
+        ConfirmReason::NotUnderstood => "what it is called with is not understood",
+    }
+}
+
+/// The same on one line.
+pub(super) fn why(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> String {
+    redact::one_line(because(attempt, reason, doubt))
+}
+
+/// What was found in the arguments, on one line.
+pub(super) fn found(doubt: Option<&Violation>) -> Option<String> {
+    doubt.map(|doubt| redact::one_line(&doubt.finding.message))
+}
+
+/// The host for which a yes would count.
+fn names_host(doubt: Option<&Violation>) -> Option<&str> {
+    doubt.filter(|doubt| doubt.finding.asks()).and_then(|doubt| doubt.host.as_deref())
 }
 
 /// The server's own words about the call. Every line of them is marked: they must not pass for ours.

@@ -150,7 +150,7 @@ impl Kernel {
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub(in crate::gate) async fn may_decide(&self, context: &Context, callback: &str) -> Result<bool, Fault> {
+    pub(crate) async fn may_decide(&self, context: &Context, callback: &str) -> Result<bool, Fault> {
         let Some(asked) = self.gate().desk.asked_about(callback) else { return Ok(false) };
         let session = &context.session;
         if asked.principal != session.principal || session.identity.ended.is_cancelled() {

@@ -36,7 +36,10 @@ async fn a_host_of_this_machine_is_asked_about_once() {
         ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"decision": "once"}}));
         assert!(ran(&ann.call("browser_navigate", open("http://localhost:3000/")).await));
         let question = ann.ear.asked.lock()[0].1.clone();
-        assert!(question["message"].as_str().unwrap().contains("from now on"), "{question}");
+        let message = question["message"].as_str().unwrap();
+        assert!(message.contains("from now on"), "{question}");
+        let asked = message.lines().next().unwrap();
+        assert!(asked.ends_with(": it names a host of this machine or network)"), "{asked}");
         // Another page of the same host, also in another session, asks nobody.
         assert!(ran(&ann.call("browser_navigate", open("http://localhost:3000/other")).await));
         let later = house.client(Era::Legacy, "ann").await;

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use switchboard_protocol::proposals::manifest::ServiceManifest;
 use switchboard_protocol::proposals::manifest::declared::DeclaredManifest;
 
-use super::validator;
 use crate::gate::world::raw;
 
 fn root() -> PathBuf {
@@ -21,8 +20,52 @@ fn read(path: &str) -> Value {
 /// What is wrong with a value, by a schema of ours; with a name, by a part of it.
 pub(crate) fn faults(schema: &str, part: Option<&str>, value: &Value) -> Vec<String> {
     let root = read(&format!("schemas/{schema}.schema.json"));
-    let schema = part.map_or(&root, |part| &root["$defs"][part]);
-    validator::faults(&root, schema, value)
+    let schema = match part {
+        None => root,
+        Some(part) => json!({"$schema": root["$schema"], "$defs": root["$defs"], "$ref": format!("#/$defs/{part}")}),
+    };
+    // A format that is not known fails the test, so that nothing passes because nobody looked.
+    let options = jsonschema::options().should_validate_formats(true).should_ignore_unknown_formats(false);
+    let validator = options.build(&schema).expect("a schema");
+    validator.iter_errors(value).map(|fault| format!("{}: {fault}", fault.instance_path())).collect()
+}
+
+/// A keyword that is misspelt checks nothing.
+#[test]
+fn every_keyword_is_one() {
+    const KEYWORDS: [&str; 19] = [
+        "$schema",
+        "$id",
+        "$defs",
+        "$ref",
+        "title",
+        "description",
+        "default",
+        "type",
+        "const",
+        "enum",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "uniqueItems",
+        "required",
+        "items",
+    ];
+    fn look(schema: &Value) {
+        for (keyword, says) in schema.as_object().expect("a schema") {
+            match keyword.as_str() {
+                "properties" | "$defs" => says.as_object().expect("schemas").values().for_each(look),
+                "items" => look(says),
+                other => assert!(KEYWORDS.contains(&other), "{other}"),
+            }
+        }
+    }
+    for name in ["get-manifest", "intent", "service-manifest"] {
+        look(&read(&format!("schemas/{name}.schema.json")));
+    }
 }
 
 pub(crate) fn is_manifest(value: &Value) {

@@ -68,18 +68,21 @@ impl Item {
                     None => "  (not kept)".to_owned(),
                     Some(text) => indented(&text),
                 };
+                // Of what was held by an earlier version only the short name of the reason is known.
+                let because = member("because").and_then(|because| because.as_text());
+                let because = because.map_or_else(|| format!("of: {}", cell(&held.reason)), |because| cell(&because));
                 let said = member("server_says").and_then(|said| said.as_text());
                 let said = said
                     .map_or_else(String::new, |said| format!("\n  the server says:\n{}", indented(&visible(&said))));
                 format!(
-                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because of: {}; can be answered {}\n{arguments}{said}",
+                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because {}; can be answered {}\n{arguments}{said}",
                     cell(&held.tool),
                     cell(&held.server),
                     cell(&held.principal),
                     word("client"),
                     word("risk_level"),
                     age(held.created_at, now),
-                    cell(&held.reason),
+                    because,
                     until(Some(held.expires_at)),
                 )
             }
@@ -122,6 +125,7 @@ impl Item {
                     "tool_name": held.tool,
                     "risk_level": shown["risk_level"],
                     "reason": held.reason,
+                    "because": shown["because"],
                     "arguments": shown["arguments"],
                     "arguments_sha256": shown["arguments_sha256"],
                     "definition_sha256": shown["definition_sha256"],

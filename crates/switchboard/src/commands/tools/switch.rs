@@ -7,12 +7,15 @@ use switchboard_config::{Loaded, Server, switch_tool, write_replacing};
 use crate::Outcome;
 use crate::arguments::{Common, Tools, ToolsSwitch};
 use crate::commands::operator_session::OperatorSession;
+use crate::control::Running;
 use crate::failure::Failure;
 use crate::{screen, setup};
 
 pub(crate) async fn run(common: &Common, options: &Tools, switch: &ToolsSwitch, on: bool) -> Outcome {
     let desk = OperatorSession::open(common).await?;
     let switched = each(&desk, options, switch, on).await;
+    // Kernels that run take it over before this says that it is so.
+    Running::all_read_again(&desk.loaded.data_dir).await;
     desk.close().await;
     let switched = switched?;
     if common.json {

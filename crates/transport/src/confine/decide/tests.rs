@@ -15,15 +15,15 @@ fn places() -> Places {
     }
 }
 
-fn grant(permission: &str, scope: &[&str]) -> Grant {
-    Grant { permission: permission.to_owned(), scope: scope.iter().map(|text| (*text).to_owned()).collect() }
+fn grant(permission: &str, scope: &[&str]) -> ConfinementGrant {
+    ConfinementGrant { permission: permission.to_owned(), scope: scope.iter().map(|text| (*text).to_owned()).collect() }
 }
 
-fn of(trust: TrustLevel, grants: &[Grant]) -> Decision {
+fn of(trust: TrustLevel, grants: &[ConfinementGrant]) -> Decision {
     Decision::of(trust, grants, &Overrides::default(), &places())
 }
 
-fn paths(profile: &Profile) -> (Vec<&str>, Vec<&str>) {
+fn paths(profile: &ConfinementProfile) -> (Vec<&str>, Vec<&str>) {
     let FileAccess::Paths { read, write, .. } = &profile.files else { panic!("{profile:?}") };
     let text = |list: &'_ Vec<PathBuf>| list.iter().map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>();
     let leak = |list: Vec<String>| list.into_iter().map(|text| &*text.leak()).collect();
@@ -160,7 +160,7 @@ fn the_operator_moves_the_bounds_inside_the_cap() {
 
 #[test]
 fn who_is_confined() {
-    use Mode::{Off, Trust, Untrusted};
+    use ConfinementMode::{Off, Trust, Untrusted};
     use TrustLevel as Level;
     for (trust, of_all, of_this, expected) in [
         (Level::Core, Trust, None, false),
@@ -184,7 +184,7 @@ fn a_profile_survives_its_journey() {
     for trust in [TrustLevel::Standard, TrustLevel::Untrusted] {
         let profile = of(trust, &[grant("network.outbound", &["a.test", "[::1]:99"])]).profile;
         let text = serde_json::to_string(&profile).unwrap();
-        assert_eq!(serde_json::from_str::<Profile>(&text).unwrap(), profile);
+        assert_eq!(serde_json::from_str::<ConfinementProfile>(&text).unwrap(), profile);
     }
 }
 

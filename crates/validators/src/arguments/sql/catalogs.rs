@@ -155,11 +155,52 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
         if listing.depth == 0 && !part_of_table && is_shown(statement, at) && is_secret_column(&last) {
             return Some(format!("the column `{last}` may hold passwords or keys"));
         }
+        if !part_of_table && is_guessed(statement, at) && is_secret_column(&last) {
+            return Some(format!("what the column `{last}` holds can be found out by the answer"));
+        }
     }
     if asks_for_secret(statement) {
         return Some("a value is looked up by the name of a secret".to_owned());
     }
     shown(statement)
+}
+
+/// Whether a value can be found out piece by piece: it is compared with a pattern or with less and more, rows are sorted or
+/// counted by it, or a part of it is taken. Whether there is one, and whether it is a given one, tells nothing new.
+fn is_guessed(statement: &[Token], at: usize) -> bool {
+    const COMPARING: [&str; 10] =
+        ["like", "ilike", "rlike", "regexp", "similar", "glob", "between", "collate", "match", "regexp_like"];
+    const PARTS: [&str; 14] = [
+        "substr",
+        "substring",
+        "left",
+        "right",
+        "mid",
+        "ascii",
+        "ord",
+        "unicode",
+        "hex",
+        "position",
+        "instr",
+        "strpos",
+        "charindex",
+        "locate",
+    ];
+    let token = |at: usize| statement.get(at);
+    let word = |at: usize| token(at).and_then(Token::word);
+    let symbol = |at: usize, symbol: char| token(at).is_some_and(|token| token.is(symbol));
+    let next = if word(at + 1) == Some("not") { at + 2 } else { at + 1 };
+    let compared = word(next).is_some_and(|word| COMPARING.contains(&word))
+        || symbol(next, '~')
+        || symbol(next, '>')
+        || symbol(next, '<') && !symbol(next + 1, '>');
+    // `users.password` begins with its table.
+    let first = if at > 1 && symbol(at - 1, '.') { at - 2 } else { at };
+    let before = first.checked_sub(1);
+    let sorted = before.and_then(word) == Some("by");
+    let part = before.is_some_and(|before| symbol(before, '('))
+        && first.checked_sub(2).and_then(word).is_some_and(|call| PARTS.contains(&call));
+    compared || sorted || part
 }
 
 /// Whether a row is picked by the name of a secret, and its value shown: `select value from settings where name = 'api_key'`.

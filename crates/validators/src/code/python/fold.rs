@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use ruff_python_ast::Operator;
 
-use super::value::{LONGEST, Source, Val};
+use super::value::{MAX_CONSTANT_LENGTH, Source, Val};
 
 /// `left op right`.
 pub(super) fn operator(left: &Val, op: Operator, right: &Val) -> Val {
@@ -44,11 +44,11 @@ fn one_operator(left: &Val, op: Operator, right: &Val) -> Val {
         (Unknown, Operator::Add, Text(b)) => Partial("".into(), b.clone()),
         (Text(a), Operator::Mult, Int(n)) | (Int(n), Operator::Mult, Text(a)) => {
             let n = usize::try_from(*n).unwrap_or(0);
-            if a.len().saturating_mul(n) > LONGEST { Opaque } else { Val::text(a.repeat(n)) }
+            if a.len().saturating_mul(n) > MAX_CONSTANT_LENGTH { Opaque } else { Val::text(a.repeat(n)) }
         }
         (Seq(a), Operator::Mult, Int(n)) | (Int(n), Operator::Mult, Seq(a)) => {
             let n = usize::try_from(*n).unwrap_or(0);
-            if a.len().saturating_mul(n) > LONGEST {
+            if a.len().saturating_mul(n) > MAX_CONSTANT_LENGTH {
                 Val::Many(Val::any(a.iter().cloned()).into())
             } else {
                 Val::seq(a.iter().cloned().cycle().take(a.len() * n).collect())
@@ -374,7 +374,7 @@ fn text_method(text: &str, name: &str, arguments: &[Val], keywords: &[(String, V
         "removeprefix" => Val::text(argument(0).and_then(|p| text.strip_prefix(p)).unwrap_or(text)),
         "removesuffix" => Val::text(argument(0).and_then(|p| text.strip_suffix(p)).unwrap_or(text)),
         "replace" => match (argument(0), argument(1)) {
-            (Some(from), Some(to)) if text.len().saturating_mul(to.len() + 1) <= LONGEST * 8 => {
+            (Some(from), Some(to)) if text.len().saturating_mul(to.len() + 1) <= MAX_CONSTANT_LENGTH * 8 => {
                 Val::text(text.replace(from, to))
             }
             _ => Val::Opaque,
@@ -390,7 +390,7 @@ fn text_method(text: &str, name: &str, arguments: &[Val], keywords: &[(String, V
         "format" => format(text, arguments, keywords),
         "translate" => translate(text, arguments.first()),
         "zfill" => arguments.first().and_then(Val::as_int).map_or(Val::Opaque, |width| {
-            let width = usize::try_from(width).unwrap_or(0).min(LONGEST);
+            let width = usize::try_from(width).unwrap_or(0).min(MAX_CONSTANT_LENGTH);
             Val::text(format!("{text:0>width$}"))
         }),
         "center" | "ljust" | "rjust" | "expandtabs" => Val::Opaque,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 /// Constants longer than this are not followed.
-pub(super) const LONGEST: usize = 4_096;
+pub(super) const MAX_CONSTANT_LENGTH: usize = 4_096;
 /// The most values that one name is remembered to have.
 const MAX_VALUES: usize = 12;
 
@@ -66,12 +66,12 @@ pub(super) enum Source {
 impl Val {
     pub(super) fn text(text: impl AsRef<str>) -> Self {
         let text = text.as_ref();
-        if text.len() > LONGEST { Self::Opaque } else { Self::Text(text.into()) }
+        if text.len() > MAX_CONSTANT_LENGTH { Self::Opaque } else { Self::Text(text.into()) }
     }
 
     pub(super) fn bytes(bytes: impl AsRef<[u8]>) -> Self {
         let bytes = bytes.as_ref();
-        if bytes.len() > LONGEST { Self::Opaque } else { Self::Bytes(bytes.into()) }
+        if bytes.len() > MAX_CONSTANT_LENGTH { Self::Opaque } else { Self::Bytes(bytes.into()) }
     }
 
     pub(super) fn path(path: impl AsRef<str>) -> Self {
@@ -80,7 +80,7 @@ impl Val {
     }
 
     pub(super) fn seq(values: Vec<Self>) -> Self {
-        if values.len() > LONGEST { Self::Opaque } else { Self::Seq(values.into()) }
+        if values.len() > MAX_CONSTANT_LENGTH { Self::Opaque } else { Self::Seq(values.into()) }
     }
 
     /// The values this may be, one by one.

@@ -3,8 +3,8 @@
 //! under the name of its tool, packages from elsewhere. A person is asked.
 
 use super::{
-    amounts, artefacts, decisive, emptied, fetched, outputs, packages, planted, published, revealing, secrets, special,
-    unknown,
+    amounts, artefacts, decisive, emptied, fetched, outputs, packages, planted, published, replaced, revealing,
+    secrets, special, unknown,
 };
 use crate::Finding;
 use crate::shell::lexer::Word;
@@ -240,7 +240,10 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
     let brings = brings
         || planted::unpacks_handed_in(name, words)
         || planted::plants(name, words)
-        || planted::replaces_work(name, words);
+        || planted::replaces_work(name, words)
+        || replaced::writes_over(name, words)
+        || replaced::applies_from_elsewhere(name, words)
+        || replaced::searches_for_rights(name, words);
     let doubtful = doubtful || brings || shows || amounts::exceeds(name, words);
     if doubtful || emptied::empties(name, words) || fits_secret(name, words) || amounts::fills(name, words) {
         return Err(unknown(&format!("what `{name}` would take, show or bring in is")));

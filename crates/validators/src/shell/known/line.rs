@@ -140,7 +140,7 @@ struct Read<'w> {
 /// Why a line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{line}`: {why}")]
-pub struct Fault {
+pub struct UnreadableLine {
     line: String,
     why: &'static str,
 }
@@ -162,8 +162,8 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn read(line: &'a str) -> Result<Self, Fault> {
-        let fault = |why| Fault { line: line.chars().take(80).collect(), why };
+    pub(super) fn read(line: &'a str) -> Result<Self, UnreadableLine> {
+        let fault = |why| UnreadableLine { line: line.chars().take(80).collect(), why };
         let (effect, rest) = line.split_once(' ').ok_or_else(|| fault("it names no program"))?;
         let effect = match effect {
             "read" => Effect::Read,

@@ -287,6 +287,15 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             };
             any(&names) || fetched::into_code(name, words)
         }
+        // Into the system, where no folder is named.
+        "make" | "gmake" | "bmake"
+            if any(&|text| text == "install")
+                && !any(&|text| {
+                    text.starts_with("DESTDIR=") || text.starts_with("PREFIX=") || text.starts_with("prefix=")
+                }) =>
+        {
+            true
+        }
         "make" | "gmake" | "bmake" | "mingw32-make" | "just" | "task" | "inv" | "invoke" => {
             let tasks = words.iter().enumerate().filter(|(at, word)| {
                 let before =

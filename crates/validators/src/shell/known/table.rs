@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::line::{self, Fault, Line, OptionIndex};
+use super::line::{self, Line, OptionIndex, UnreadableLine};
 
 const TABLE: [&str; 8] = [
     include_str!("a-b.txt"),
@@ -55,12 +55,12 @@ impl Understood {
     /// let own = Understood::with(&["read stock list --json".to_owned()])?;
     /// assert!(shell::check_with("stock list --json", &own).is_ok());
     /// assert!(shell::check("stock list --json").is_err());
-    /// # Ok::<(), shell::Fault>(())
+    /// # Ok::<(), shell::UnreadableLine>(())
     /// ```
     ///
     /// # Errors
     /// A line cannot be read.
-    pub fn with(lines: &[String]) -> Result<Self, Fault> {
+    pub fn with(lines: &[String]) -> Result<Self, UnreadableLine> {
         lines.iter().try_for_each(|line| Line::read(line.trim()).map(|_| ()))?;
         Ok(Self { added: lines.iter().map(|line| line.trim().to_owned()).collect() })
     }

@@ -1,0 +1,398 @@
+//! What a command writes over: files that are probably there, and that nobody can tell from new ones by the command alone.
+//! A target that is plainly new, temporary or made by tools is no reason to ask; settings, data, documents and the places
+//! where every project has code are.
+
+use super::artefacts;
+use super::kept::{decides_by_name, ending, is_letter, is_made, is_source, is_source_name, output};
+use crate::shell::lexer::Word;
+
+/// Ends of names of settings, which say how a program behaves.
+const SETTINGS: &[&str] =
+    &["yml", "yaml", "json", "jsonc", "toml", "ini", "cfg", "conf", "config", "env", "properties", "lock", "plist"];
+/// Ends of names of data that a person collected.
+const DATA: &[&str] = &["csv", "tsv", "jsonl", "ndjson", "parquet", "xls", "xlsx", "docx", "ods", "odt", "geojson"];
+/// Ends of names of files that stand in for others, and of copies that are kept.
+const STAND_INS: &[&str] = &[
+    "example", "sample", "template", "tmpl", "tpl", "dist", "default", "defaults", "orig", "original", "bak", "backup",
+    "old", "copy", "new", "tmp", "temp", "save", "prev", "rej",
+];
+/// Names of files of code that every project of their kind has.
+const CENTRAL: &[&str] = &[
+    "__init__", "__main__", "app", "auth", "build", "config", "index", "init", "lib", "main", "mod", "models",
+    "package", "program", "routes", "schema", "security", "server", "settings", "urls", "views", "wsgi",
+];
+/// Folders of a project that hold what people wrote.
+const WRITTEN: &[&str] = &[
+    "app",
+    "apps",
+    "cmd",
+    "config",
+    "configs",
+    "content",
+    "crates",
+    "data",
+    "docs",
+    "etc",
+    "include",
+    "internal",
+    "lib",
+    "migrations",
+    "notes",
+    "packages",
+    "pkg",
+    "posts",
+    "scripts",
+    "server",
+    "source",
+    "sources",
+    "spec",
+    "src",
+    "test",
+    "tests",
+];
+/// What a change of code in place is about where it makes a check weaker.
+const GUARDING: &[&str] = &[
+    "admin",
+    "allow",
+    "assert",
+    "auth",
+    "ban",
+    "captcha",
+    "cert",
+    "check",
+    "cors",
+    "credential",
+    "csp",
+    "csrf",
+    "debug",
+    "deny",
+    "encrypt",
+    "escape",
+    "expire",
+    "firewall",
+    "forbid",
+    "guard",
+    "hash",
+    "hmac",
+    "httponly",
+    "insecure",
+    "limit",
+    "login",
+    "mfa",
+    "origin",
+    "password",
+    "passwd",
+    "permission",
+    "permit",
+    "policy",
+    "privilege",
+    "protect",
+    "role",
+    "root",
+    "safe",
+    "salt",
+    "samesite",
+    "sanitize",
+    "sandbox",
+    "secret",
+    "secur",
+    "session",
+    "shell",
+    "sign",
+    "skip",
+    "ssl",
+    "strict",
+    "sudo",
+    "throttle",
+    "tls",
+    "token",
+    "trust",
+    "unsafe",
+    "valid",
+    "verif",
+    "whitelist",
+];
+/// Members of settings that say what a thing is called, and not what it does.
+const NAMING: &[&str] =
+    &["version", "appVersion", "name", "description", "title", "author", "license", "keywords", "displayName", "label"];
+
+/// Whether a command may write over what is there and is not made again.
+pub(super) fn writes_over(name: &str, words: &[Word]) -> bool {
+    match name {
+        "cp" | "gcp" | "mv" | "gmv" | "install" => moves_over(name, words),
+        // Work that is taken away is no file that a tool left.
+        "rm" | "grm" | "unlink" => operands(words).into_iter().any(is_work),
+        "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "7za" | "7zr" | "7zz" | "unrar" => unpacks_over(name, words),
+        "sed" | "gsed" | "sd" | "rpl" | "perl" => weakens(name, words),
+        "yq" | "dasel" | "tomlq" | "xq" => sets_more_than_names(words),
+        "ffmpeg" => {
+            words.iter().any(|word| word.text == "-y") && words.last().is_some_and(|last| !is_new(&last.text, &[]))
+        }
+        "sort" | "gsort" | "shuf" => {
+            output(words, &["-o", "--output"]).is_some_and(|file| DATA.contains(&ending(file)) && !is_new(file, &[]))
+        }
+        "csplit" | "split" => {
+            let prefix =
+                if name == "csplit" { output(words, &["-f", "--prefix"]) } else { operands(words).into_iter().nth(1) };
+            prefix.and_then(|prefix| prefix.split_once('/')).is_some_and(|(folder, _)| WRITTEN.contains(&folder))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a file is one that people write and that every project needs: code, what decides what runs, a document.
+fn is_work(file: &str) -> bool {
+    let decides = decides_by_name(file) || artefacts::is_document(file);
+    !is_new(file, &[]) && (is_source(file) && is_source_name(file) || decides)
+}
+
+fn operands(words: &[Word]) -> Vec<&str> {
+    words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect()
+}
+
+/// Whether a file is put over one that a project has.
+fn moves_over(name: &str, words: &[Word]) -> bool {
+    let careful = words.iter().any(|word| {
+        let text = word.text.as_str();
+        matches!(text, "--no-clobber" | "--interactive" | "--update=none")
+            || is_letter(text, 'n')
+            || is_letter(text, 'i')
+    });
+    if careful || words.iter().any(|word| word.text.starts_with("--target-directory") || is_letter(&word.text, 't')) {
+        return false;
+    }
+    let all = operands(words);
+    let Some((target, sources)) = all.split_last().filter(|(_, sources)| !sources.is_empty()) else { return false };
+    // A folder that holds what people wrote is taken away, and all that names it breaks.
+    let taken = name.ends_with("mv")
+        && sources.iter().any(|source| {
+            let bare = source.trim_start_matches("./").trim_end_matches(['/', '*']).trim_end_matches('/');
+            WRITTEN.contains(&bare)
+        });
+    if taken {
+        return true;
+    }
+    let file = target.rsplit('/').next().unwrap_or_default();
+    let Some(stem) = file.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty()) else { return false };
+    if is_new(target, sources) {
+        return false;
+    }
+    let end = ending(target);
+    let forced = words.iter().any(|word| word.text == "--force" || is_letter(&word.text, 'f'));
+    // Settings beside settings of the same kind: which of them holds is what is changed.
+    let settings = SETTINGS.contains(&end) && sources.iter().all(|source| !source.ends_with('/'));
+    let code = is_source(target) && is_source_name(target) && (name.ends_with("cp") || name == "install");
+    settings
+        || DATA.contains(&end) && sources.iter().any(|source| !source.contains('/') || target.contains('/'))
+        || artefacts::is_document(target)
+        || code && sources.iter().any(|source| ending(source) == end)
+        || is_source_name(target) && (CENTRAL.contains(&stem) || forced)
+}
+
+/// Whether a target says of itself that it is new, or is made again.
+fn is_new(target: &str, sources: &[&str]) -> bool {
+    let file = target.rsplit('/').next().unwrap_or_default();
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect()
+    };
+    let is_copy = |word: &String| {
+        STAND_INS.contains(&word.as_str())
+            || word.bytes().any(|byte| byte.is_ascii_digit())
+            || matches!(
+                word.as_str(),
+                "out"
+                    | "output"
+                    | "result"
+                    | "clip"
+                    | "final"
+                    | "thumb"
+                    | "preview"
+                    | "resized"
+                    | "converted"
+                    | "compressed"
+                    | "trimmed"
+                    | "cropped"
+                    | "merged"
+                    | "v"
+                    | "another"
+                    | "second"
+                    | "demo"
+                    | "export"
+            )
+    };
+    let stands_in = |source: &&str| {
+        let name = source.rsplit('/').next().unwrap_or_default();
+        words(name).iter().any(|word| STAND_INS.contains(&word.as_str()))
+    };
+    let in_copies = target.split('/').rev().skip(1).any(|step| {
+        matches!(step, "backup" | "backups" | "archive" | "old" | "copies" | "saved") || step.contains("backup")
+    });
+    is_made(target)
+        || target.starts_with("/dev/")
+        || target.ends_with('~')
+        || in_copies
+        || words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).iter().any(is_copy)
+        || STAND_INS.contains(&ending(file))
+        || sources.iter().any(stands_in)
+}
+
+/// Whether an archive is unpacked over the project: its parts where the project lies, or into a folder with what people wrote.
+/// An archive by itself is understood, since most hold one folder.
+fn unpacks_over(name: &str, words: &[Word]) -> bool {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.text.as_str()));
+    let (unpacks, careful, folder) = match name {
+        "unzip" => (
+            !words
+                .iter()
+                .any(|word| ['l', 'p', 't', 'v', 'Z', 'c', 'z'].iter().any(|letter| is_letter(&word.text, *letter))),
+            words.iter().any(|word| is_letter(&word.text, 'n')),
+            output(words, &["-d"]),
+        ),
+        "tar" | "bsdtar" | "gtar" => {
+            let letters = words.first().map_or("", |word| word.text.as_str());
+            let unpacks = has(&["--extract", "--get"])
+                || !letters.starts_with("--") && letters.contains('x')
+                || words.iter().any(|word| is_letter(&word.text, 'x') && word.text.len() < 8);
+            let careful =
+                has(&["--keep-old-files", "--skip-old-files", "--keep-newer-files", "-k", "--to-stdout", "-O"]);
+            (unpacks, careful, output(words, &["-C", "--directory"]))
+        }
+        _ => {
+            let command = words.iter().find(|word| !word.text.starts_with('-')).map_or("", |word| word.text.as_str());
+            let careful = has(&["-aos", "-aou", "-so", "-or"]);
+            let behind = operands(words).into_iter().nth(2).filter(|_| name == "unrar");
+            (matches!(command, "x" | "e"), careful, output(words, &["-o"]).or(behind))
+        }
+    };
+    let over = |folder: &str| {
+        let bare = folder.trim_start_matches("./").trim_end_matches('/');
+        matches!(bare, "" | ".")
+            || WRITTEN.contains(&bare.split('/').next().unwrap_or_default()) && !bare.starts_with("data")
+    };
+    // Without the folder that it has around it.
+    let bare = || words.iter().any(|word| word.text.starts_with("--strip-components") || word.text == "-j");
+    unpacks && !careful && folder.map_or_else(bare, over)
+}
+
+/// Whether code or settings are changed in place where they guard something, or lines of code are taken out by a pattern.
+fn weakens(name: &str, words: &[Word]) -> bool {
+    let in_place = match name {
+        "sed" | "gsed" => words.iter().any(|word| word.text.starts_with("--in-place") || is_letter(&word.text, 'i')),
+        "perl" => words.iter().any(|word| is_letter(&word.text, 'i')),
+        _ => true,
+    };
+    if !in_place {
+        return false;
+    }
+    let all = operands(words);
+    let Some((script, files)) = all.split_first() else { return false };
+    let acts = files.iter().any(|file| {
+        is_source(file) && is_source_name(file) || SETTINGS.contains(&ending(file)) || decides_by_name(file)
+    });
+    let scripts =
+        || words.iter().map(|word| word.text.as_str()).filter(|text| text.contains(['/', '|', '#']) || text == script);
+    let lower = |text: &str| text.to_ascii_lowercase();
+    let is_script = |text: &&str| !files.contains(text) || text == script;
+    let guards = scripts().filter(is_script).any(|text| {
+        let text = lower(text);
+        GUARDING.iter().any(|word| text.contains(word))
+            || ["true", "false", "0.0.0.0", "http://", "127.0.0.1"].iter().any(|value| text.contains(value))
+    });
+    let takes_out = scripts()
+        .filter(is_script)
+        .any(|text| text.starts_with('/') && (text.ends_with("/d") || text.ends_with("/Id")));
+    acts && (guards || takes_out)
+}
+
+/// Whether a file of settings is changed in place in more than what a thing is called.
+fn sets_more_than_names(words: &[Word]) -> bool {
+    let in_place = words.iter().any(|word| is_letter(&word.text, 'i') || word.text.starts_with("--inplace"));
+    let sets = |text: &str| {
+        let (path, _) = text.split_once('=')?;
+        let last = path.trim_end_matches([' ', '|', '+']).rsplit('.').next()?.trim_matches(['"', ' ', '(', ')']);
+        Some(last.to_owned()).filter(|_| text.starts_with('.'))
+    };
+    in_place && words.iter().filter_map(|word| sets(&word.text)).any(|last| !NAMING.contains(&last.as_str()))
+}
+
+/// Whether a change comes out of a file that others may have put there.
+pub(super) fn applies_from_elsewhere(name: &str, words: &[Word]) -> bool {
+    name == "patch"
+        && words.iter().any(|word| {
+            super::decisive::comes_from_elsewhere(super::kept::value(&word.text))
+                || word.text.strip_prefix("-i").is_some_and(super::decisive::comes_from_elsewhere)
+        })
+}
+
+/// Whether programs are looked for that run with the rights of somebody else.
+pub(super) fn searches_for_rights(name: &str, words: &[Word]) -> bool {
+    let bits = |text: &str| {
+        let digits = text.trim_start_matches(['-', '/', '+']);
+        digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0')
+            || text.contains("=s")
+            || text.contains("+s")
+    };
+    matches!(name, "find" | "gfind" | "bfs")
+        && words.windows(2).any(|pair| pair[0].text == "-perm" && bits(&pair[1].text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::lexer;
+
+    fn over(command: &str) -> bool {
+        let words = lexer::words(command).unwrap_or_default();
+        words.split_first().is_some_and(|(name, rest)| writes_over(&name.text, rest))
+    }
+
+    #[test]
+    fn what_is_probably_there_is_told_from_what_is_new() {
+        for command in [
+            "cp config/dev.json config/prod.json",
+            "cp -f a.py src/b.py",
+            "mv src old",
+            "mv other.py src/main.py",
+            "cp rows.csv data/users.csv",
+            "tar xf x.tar --strip-components=1",
+            "tar xzf x.tgz -C src",
+            "unzip x.zip -d .",
+            "7z x a.7z -osrc",
+            "sed -i 's/verify=True/verify=False/' client.py",
+            "sed -i '/assert/d' tests/test_a.py",
+            "yq -i '.a = 1' config.yml",
+            "ffmpeg -y -i a.mp4 b.mp4",
+            "sort -o users.csv users.csv",
+            "csplit notes.md /x/ -f src/y",
+            "rm src/main.py",
+            "rm package.json",
+        ] {
+            assert!(over(command), "{command}");
+        }
+        for command in [
+            "cp a.txt b.txt",
+            "cp .env.example .env",
+            "cp config.example.yml config.yml",
+            "cp config.yml config.yml.bak",
+            "cp -n a.json b.json",
+            "mv old.py new.py",
+            "mv report.csv reports/",
+            "tar xf x.tar",
+            "tar xf x.tar -C /tmp/x",
+            "tar czf x.tgz src",
+            "unzip x.zip -d extracted",
+            "unzip -l x.zip",
+            "sed -i 's/foo/bar/g' src/app.py",
+            "sed -n '/assert/p' src/app.py",
+            "yq -i '.version = \"1.2\"' chart.yaml",
+            "yq '.a = 1' config.yml",
+            "ffmpeg -y -i a.mp4 out.mp4",
+            "sort -o sorted.txt names.txt",
+            "rm notes.txt",
+            "rm build/x.js",
+            "rm src/old_api.py",
+        ] {
+            assert!(!over(command), "{command}");
+        }
+    }
+}
