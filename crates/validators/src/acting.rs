@@ -15,7 +15,8 @@ use switchboard_protocol::mgp::{Risk, TrustLevel};
 use switchboard_wire::{Kind, Object, Raw};
 
 use crate::Finding;
-use crate::arguments::Violation;
+use crate::arguments::{Violation, variables};
+pub(crate) use command::is_word_of_texts;
 use place::Place;
 
 /// The step of a question about a value that acts.
@@ -115,7 +116,7 @@ struct Look<'a> {
 impl Look<'_> {
     fn at(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
         let kind = value.kind();
-        if kind == Kind::Bool && value.as_str() == "true" && !self.outlook.looks && place::takes_away(key) {
+        if kind == Kind::Bool && value.as_str() == "true" && place::takes_away(key, self.outlook.looks) {
             return Some(ActingValue::new("it asks for something to be thrown away"));
         }
         if kind == Kind::String && value.as_str().len() > 2 && place::loads_code(key) {
@@ -124,6 +125,11 @@ impl Look<'_> {
         if matches!(kind, Kind::Number | Kind::Bool | Kind::Null) {
             return None;
         }
+        if place::is_environment(key)
+            && let Some((name, _)) = variables(value).iter().find(|(name, _)| place::loads_code(name))
+        {
+            return Some(ActingValue::new(format!("`{name}` makes programs load code")));
+        }
         if depth > MAX_DEPTH || self.left == 0 {
             return Some(ActingValue::new("more than is looked at"));
         }
@@ -131,7 +137,12 @@ impl Look<'_> {
         match kind {
             Kind::Object => {
                 let Ok(object) = Object::open(value) else { return Some(ActingValue::new(TWICE)) };
-                object.iter().find_map(|(key, member)| Some(self.at(&member, &key, depth + 1)?.under(&key)))
+                // `{"path": {"p": ..}}` is a path still.
+                let said = |inner: &str| is_path(key) && key_role::of(inner) == Role::Other;
+                object.iter().find_map(|(inner, member)| {
+                    let meant = if said(&inner) { key } else { &*inner };
+                    Some(self.at(&member, meant, depth + 1)?.under(&inner))
+                })
             }
             Kind::Array => self.list(value, key, depth),
             _ => self.text(value, key, depth),
@@ -169,11 +180,14 @@ impl Look<'_> {
             return Some(ActingValue::new("it has copies of something sent to an address"));
         }
         if !bytes.iter().any(|byte| matches!(byte, b' ' | b'\\' | b'$' | b';' | b'|' | b'`' | b'(')) {
+            let word = raw.trim_matches('"');
+            let variable = word.split_once('=').filter(|(name, _)| place::loads_code(name) && self.is_open(key));
+            if let Some((name, _)) = variable {
+                return Some(ActingValue::new(format!("`{name}` makes programs load code")));
+            }
             if bytes.contains(&b'/') || bytes.get(1) == Some(&b'.') {
-                let word = raw.trim_matches('"');
                 return place::leads_to(word, key, self.outlook.looks).map(ActingValue::new);
             }
-            let word = raw.trim_matches('"');
             return self
                 .chosen(word, key)
                 .or_else(|| statement::of_word(word).filter(|_| self.is_open(key)))

@@ -46,6 +46,7 @@ use crate::code::Level;
 use crate::percent;
 use crate::shell::Understood;
 
+pub(crate) use around::all_variables as variables;
 pub(crate) use command::line as command_line;
 pub use dial::check_metadata;
 pub use dial::{Dialer, Dialing};
@@ -391,13 +392,13 @@ fn check_counting(
     doubts: walk::Doubts<'_>,
 ) -> Result<(), Box<Violation>> {
     if checks.text_arguments.is_empty() || checks.places.is_empty() && !checks.limits_hosts() {
-        return walk::Walk { checks, world, doubts }.run(arguments);
+        return walk::Walk::new(checks, arguments, world, doubts).run(arguments);
     }
     // All arguments pass the validators, since they are judged together. The limits are for those that are no text.
-    walk::Walk { checks: &checks.of_text(), world, doubts }.run(arguments)?;
-    let Ok(edit) = Edit::of(arguments) else { return walk::Walk { checks, world, doubts }.run(arguments) };
+    walk::Walk::new(&checks.of_text(), arguments, world, doubts).run(arguments)?;
+    let Ok(edit) = Edit::of(arguments) else { return walk::Walk::new(checks, arguments, world, doubts).run(arguments) };
     let limited = checks.text_arguments.iter().fold(edit, |edit, name| edit.remove(name)).finish();
-    walk::Walk { checks: &checks.of_limits(), world, doubts }.run(&limited)
+    walk::Walk::new(&checks.of_limits(), arguments, world, doubts).run(&limited)
 }
 
 /// Whether a statement that a program hands to a database may start a program, load code or use files beside it.

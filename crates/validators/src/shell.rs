@@ -85,6 +85,27 @@ pub(crate) fn is_known_program(name: &str) -> bool {
     known::has(name)
 }
 
+/// The variables that a command sets in front of its program, as a shell reads them. What no shell reads as one simple
+/// command is parted by its blanks.
+pub(crate) fn assignments(command: &str) -> Vec<(String, String)> {
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let Ok(words) = lexer::words(command) else {
+        let words = command.split_whitespace().skip_while(|word| *word == "!");
+        return words.map_while(lexer::assignment).map(owned).collect();
+    };
+    let mut set = Vec::new();
+    for word in words.iter().filter(|word| !word.is_plain("!")) {
+        let Some(variable) = word.assignment() else { break };
+        set.push(owned(variable));
+    }
+    set
+}
+
+/// The name and value of a word that sets a variable where a command begins.
+pub(crate) fn assignment(word: &str) -> Option<(&str, &str)> {
+    lexer::assignment(word)
+}
+
 /// Whether a variable of the environment decides what runs.
 pub(crate) fn decides(name: &str) -> bool {
     variables::check_assignment(name, "/").is_err()

@@ -101,6 +101,35 @@ fn every_spelling_is_found() {
 }
 
 #[test]
+fn signs_that_cannot_be_seen_hide_nothing() {
+    let path = "/homes/ann/project/mgp.toml";
+    let signs = ["\0", "\u{1}", "\u{7}", "\u{202e}", "\u{2066}", "\u{7f}", "%00", "%07"];
+    for sign in signs {
+        let all = [
+            format!("{path}{sign}"),
+            format!("{path}{sign}.txt"),
+            format!("{sign}{path}"),
+            path.replace("mgp.", &format!("mgp.{sign}")),
+            path.replace("/mgp", &format!("/{sign}mgp")),
+            path.replace("project", &format!("pro{sign}ject")),
+            format!("mgp.toml{sign}"),
+            format!("{sign}mgp.toml"),
+            format!("mgp.{sign}toml"),
+            format!("./mgp.toml{sign}.txt"),
+            format!("/homes/ann/.local/share/switchboard{sign}/x"),
+        ];
+        for text in all {
+            for key in ["path", "x", "file", "name"] {
+                assert!(touches(&json!({key: text})), "{key} {text:?}");
+            }
+        }
+    }
+    for text in ["a\0b", "\0", "docs/x\0.toml", "one\u{7}two", "/homes/ann/project/src\0/mgp.rs"] {
+        assert!(!touches(&json!({"path": text, "x": text})), "{text:?}");
+    }
+}
+
+#[test]
 fn what_is_only_near_or_spoken_of_is_left_alone() {
     for arguments in [
         json!({}),

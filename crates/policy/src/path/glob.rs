@@ -41,11 +41,46 @@ impl Glob {
         matches_names(&self.folded, self.anchored, path.iter().map(|name| |part: &str| matches_name(part, name)))
     }
 
+    /// Whether something may match both this and a path of patterns. `finds_hidden` is whether a sign in front may be a dot.
+    pub(super) fn may_find(&self, path: &[Spread], finds_hidden: bool) -> bool {
+        let deep = [String::from("**")];
+        let own: Vec<&String> = deep.iter().filter(|_| !self.anchored).chain(&self.folded).collect();
+        let is_deep = |name: &Spread| matches!(name.0.as_slice(), [Letter::One('*'), Letter::One('*')]);
+        meet(
+            own.len(),
+            path.len(),
+            |at| own[at] == "**",
+            |at| is_deep(&path[at]),
+            |i, j| path[j].may_be(own[i], finds_hidden),
+        )
+    }
+
     /// The same where the path may be a pattern itself: whether something that it stands for matches.
     pub(super) fn may_match_folded(&self, path: &[Spread]) -> bool {
         let names = path.iter().map(|name| |part: &str| matches_letters(part, name.0.len(), |at, c| name.0[at].has(c)));
         matches_names(&self.folded, self.anchored, names)
     }
+}
+
+/// Stands for a group in a pattern: like `*`, but also for a dot in front. No name has it.
+const GROUP: &str = "\0";
+
+/// A name with [`GROUP`] for each group that a shell or a library chooses from: `@(a|b)`, `!(x)`, `{1..9}`.
+pub(super) fn plain_groups(name: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), name);
+    while let Some(at) = rest.find(['(', '{']) {
+        let close = if rest[at..].starts_with('(') { ')' } else { '}' };
+        let Some(end) = rest[at..].find(close) else { break };
+        let (front, inside) = (&rest[..at], &rest[at + 1..at + end]);
+        let (marked, chooses) = match front.strip_suffix(['@', '!', '+', '?', '*']) {
+            Some(front) if close == ')' => (front, true),
+            _ => (front, close == '}' && (inside.contains(',') || inside.contains(".."))),
+        };
+        plain.push_str(marked);
+        plain.push_str(if chooses { GROUP } else { &rest[at..=at + end] });
+        rest = &rest[at + end + 1..];
+    }
+    plain + rest
 }
 
 /// A name in which `[..]` stands for one letter of several.
@@ -89,6 +124,47 @@ impl Spread {
         }
         Self(spread)
     }
+}
+
+impl Spread {
+    /// Whether some name fits both this, as a pattern, and another pattern.
+    fn may_be(&self, pattern: &str, finds_hidden: bool) -> bool {
+        let pattern: Vec<char> = pattern.chars().collect();
+        let is_sign = |letter: &Letter| matches!(letter, Letter::One('*' | '?'));
+        if !finds_hidden && pattern.first() == Some(&'.') && self.0.first().is_some_and(is_sign) {
+            return false;
+        }
+        let star = |at: usize| matches!(self.0[at], Letter::One('*' | '\0'));
+        meet(
+            pattern.len(),
+            self.0.len(),
+            |at| pattern[at] == '*',
+            star,
+            |i, j| pattern[i] == '?' || matches!(self.0[j], Letter::One('?')) || self.0[j].has(pattern[i]),
+        )
+    }
+}
+
+/// Whether two rows of pieces have something in common, of which some stand for any number of pieces.
+fn meet(
+    first: usize,
+    second: usize,
+    is_any: impl Fn(usize) -> bool,
+    is_any_too: impl Fn(usize) -> bool,
+    fits: impl Fn(usize, usize) -> bool,
+) -> bool {
+    let mut row = vec![false; second + 1];
+    for i in 0..=first {
+        let above = std::mem::replace(&mut row, vec![false; second + 1]);
+        for j in 0..=second {
+            let begins = i == 0 && j == 0;
+            let without = i > 0 && above[j] && (is_any(i - 1) || j < second && is_any_too(j));
+            let without_too = j > 0 && row[j - 1] && (is_any_too(j - 1) || i < first && is_any(i));
+            let both = i > 0 && j > 0 && above[j - 1] && !is_any(i - 1) && !is_any_too(j - 1) && fits(i - 1, j - 1);
+            row[j] = begins || without || without_too || both;
+        }
+    }
+    row[second]
 }
 
 fn matches_names(pattern: &[String], anchored: bool, path: impl Iterator<Item = impl Fn(&str) -> bool>) -> bool {
@@ -174,6 +250,39 @@ fn matches_letters(pattern: &str, length: usize, has: impl Fn(usize, char) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_meet_where_a_name_fits_both() {
+        let path = |text: &str| text.split('/').map(|name| Spread::new(&plain_groups(name))).collect::<Vec<_>>();
+        for (deny, pattern, hidden, meets) in [
+            ("**/.env", ".e*", false, true),
+            ("**/.env", ".[e]nv", false, true),
+            ("**/.env", ".[!a]nv", false, true),
+            ("**/.env", ".[a-d]nv", false, false),
+            ("**/.env", ".en?", false, true),
+            ("**/.env", ".en??", false, false),
+            ("**/.env", "*", false, false),
+            ("**/.env", "*", true, true),
+            ("**/.env", "*env", true, true),
+            ("**/.env", "@(.env|x)", false, true),
+            ("**/.env", ".{a..z}nv", false, true),
+            ("**/.env", "a/b/.e*", false, true),
+            ("**/.env", "**/.e*", false, true),
+            ("**/.env", "**/*.rs", true, false),
+            ("**/secret*", "s*", false, true),
+            ("**/secret*", "*.txt", false, true),
+            ("**/secret*", "a*", false, false),
+            ("/a/private/**", "a/p*", false, true),
+            ("/a/private/**", "a/p*/x", false, true),
+            ("/a/private/**", "a/*.txt", false, false),
+            ("/a/private/**", "b/**", false, false),
+            ("/a/private/**", "**", false, true),
+            ("/a/b", "a", false, false),
+            ("/a/b", "a/**", false, true),
+        ] {
+            assert_eq!(Glob::new(deny).may_find(&path(pattern), hidden), meets, "{deny} {pattern}");
+        }
+    }
 
     #[test]
     fn long_patterns_match_as_short_ones_do() {

@@ -4,6 +4,7 @@
 //! command: an option, a path. Names that are words of every sentence (`find`, `make`, `kill`) need an option. What the table of
 //! the shell understands as harmless is none.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -68,12 +69,22 @@ const REACHING: [&str; 24] = [
     "invoke-expression",
 ];
 
+/// Whether the name of a program is a word of every text as well.
+pub(crate) fn is_word_of_texts(program: &str) -> bool {
+    COMMON.contains(program)
+}
+
 /// What a text is, where it holds a command that is more than a look. A name may begin like one.
 pub(super) fn within(text: &str, is_name: bool) -> Option<String> {
+    // Nothing but a command in backquotes: a shell puts what it says in its place. In a sentence these are only marks.
+    let quoted = text.trim().strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+    if let Some(inner) = quoted.filter(|inner| !inner.contains('`') && form(inner) == Some(Form::Sure)) {
+        return Some(told(inner));
+    }
     let mut piped = false;
     let mut begin = 0;
     for (count, piece) in text.split(SEPARATORS).enumerate().take(MAX_PIECES) {
-        let bare = bare(piece);
+        let bare = &*without_quotes(bare(piece));
         if piped && INTERPRETERS.contains(&bare) {
             return Some("it pipes something into an interpreter".to_owned());
         }
@@ -139,6 +150,15 @@ fn bare(piece: &str) -> &str {
     timeless(piece.trim_start_matches(['$', '!', ':', '#', '%', ' ', '@']).trim())
 }
 
+/// A piece whose program is written without the quotes and backslashes that a shell takes out of it: `'rm' -rf x`.
+fn without_quotes(piece: &str) -> Cow<'_, str> {
+    let (program, rest) = piece.split_at(piece.find(char::is_whitespace).unwrap_or(piece.len()));
+    if !program.contains(['"', '\'', '\\']) {
+        return Cow::Borrowed(piece);
+    }
+    Cow::Owned(program.replace(['"', '\'', '\\'], "") + rest)
+}
+
 /// A line of a table of times without the times: `*/5 * * * * sh x`, `reboot sh x`.
 fn timeless(line: &str) -> &str {
     let is_time = |word: &str| {
@@ -188,9 +208,20 @@ fn form(piece: &str) -> Option<Form> {
     if !(plainly || begins.is_ascii_lowercase() && shell::is_known_program(&program)) {
         return None;
     }
+    let is_common = COMMON.contains(program.as_str());
     let (mut option, mut path, mut words) = (false, false, 0_usize);
-    for word in behind.take(32) {
+    let mut behind = behind.take(32).peekable();
+    while let Some(word) = behind.next() {
         words += 1;
+        // `set -5 degrees`, `nice --really`: behind words of every text numbers and dashes are only that.
+        let is_last = behind.peek().is_none();
+        let is_dash = |word: &str| {
+            let is_number = word[1..].bytes().all(|byte| byte.is_ascii_digit());
+            is_number || word.starts_with("--") && !word.contains('=') && is_last && words == 1
+        };
+        if is_common && word.starts_with('-') && is_dash(word) {
+            continue;
+        }
         let mut bytes = word.bytes();
         match (bytes.next(), bytes.next()) {
             (Some(b'-'), Some(next)) => option |= next.is_ascii_alphanumeric() || next == b'-' && word.len() > 3,

@@ -127,9 +127,10 @@ pub(super) fn of(key: &str) -> Place {
 }
 
 /// Whether a yes under this key throws something away: `dropTarget`, `wipe_disk`.
-pub(super) fn takes_away(key: &str) -> bool {
+/// In a tool that `looks`, `force` is more often about how it looks.
+pub(super) fn takes_away(key: &str, looks: bool) -> bool {
     let begins = |word: &str| key.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
-    if ["wipe", "purge", "destroy", "truncate"].iter().any(|word| begins(word)) || HARMING.contains(key) {
+    if ["wipe", "purge", "destroy", "truncate"].iter().any(|word| begins(word)) || !looks && HARMING.contains(key) {
         return true;
     }
     begins("drop") && words(key).get(1).is_some_and(|what| DROPPED.contains(what.as_str()))
@@ -138,6 +139,12 @@ pub(super) fn takes_away(key: &str) -> bool {
 /// Whether a key is a variable of the environment that makes programs load code.
 pub(super) fn loads_code(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_uppercase() || c == '_') && LOADING.contains(key)
+}
+
+/// Whether a key is for variables of the environment.
+pub(super) fn is_environment(key: &str) -> bool {
+    key.len() >= 3
+        && words(key).iter().any(|word| matches!(word.as_str(), "env" | "envs" | "environ" | "environment" | "envvars"))
 }
 
 /// Whether a key names who gets copies from now on.

@@ -6,10 +6,12 @@ use switchboard_policy::risk::fallback::words;
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::role::{self, Role, in_string};
-use crate::shell::Around;
+use crate::shell::{self, Around};
 
 /// How deep below a command its surroundings are looked for.
 const MAX_DEPTH: usize = 8;
+/// How deep variables may be nested in each other: as deep as arguments are.
+const MAX_NESTED: usize = role::MAX_DEPTH;
 
 /// Strings that together are one folder.
 const MAX_STEPS: usize = 16;
@@ -152,20 +154,46 @@ fn is_folder(words: &[String]) -> bool {
     FOLDERS.contains(&last.as_str()) && before.iter().all(|word| BEFORE_FOLDERS.contains(&word.as_str()))
 }
 
-/// Variables as an object has them, as a list of pairs or of `NAME=value`, or as text.
+/// Every variable in a value that holds some.
+pub(crate) fn all_variables(value: &Raw) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    variables(value, &mut found, 0);
+    found
+}
+
+/// Variables as an object has them, as a list of pairs or of `NAME=value`, or as text, at any depth.
 fn variables(value: &Raw, found: &mut Vec<(String, String)>, depth: usize) {
     let text_of = |value: &Raw| value.as_text().unwrap_or_else(|| value.as_str().to_owned());
+    if depth >= MAX_NESTED {
+        return;
+    }
     match value.kind() {
         Kind::Object => {
             let Ok(object) = Object::open(value) else { return };
-            let named = object.get("name").or_else(|| object.get("key")).and_then(|name| name.as_text());
-            found.extend(named.zip(object.get("value")).map(|(name, value)| (name, text_of(&value))));
-            let is_pair = object.get("value").is_some();
-            let pair = |key: &str| is_pair && matches!(key, "name" | "key" | "value");
-            let others = object.iter().filter(|(name, _)| !pair(name));
-            found.extend(others.map(|(name, value)| (name.into_owned(), text_of(&value))));
+            let is_value = |key: &str| matches!(key, "value" | "v" | "val");
+            let is_name = |key: &str| matches!(key, "name" | "key" | "k" | "variable" | "var");
+            let given = object.iter().find(|(key, _)| is_value(key));
+            let named = object.iter().find_map(|(key, name)| is_name(&key).then(|| name.as_text())?);
+            if let Some((name, (_, value))) = named.zip(given.as_ref()) {
+                found.push((name.trim().to_owned(), text_of(value)));
+            }
+            let is_pair = given.is_some();
+            for (name, member) in object.iter() {
+                if !(is_pair && (is_name(&name) || is_value(&name))) {
+                    found.push((name.trim().to_owned(), text_of(&member)));
+                }
+                // What holds others is a group of them; a text may hold some, to who parts it.
+                match member.kind() {
+                    Kind::Object | Kind::Array => variables(&member, found, depth + 1),
+                    Kind::String => match in_string(&member) {
+                        Some(inner) => variables(&inner, found, depth + 1),
+                        None => found.extend(assigned(&text_of(&member))),
+                    },
+                    Kind::Number | Kind::Bool | Kind::Null => {}
+                }
+            }
         }
-        Kind::Array if depth < MAX_DEPTH => {
+        Kind::Array => {
             let elements = value.elements().unwrap_or_default();
             if let [name, value] = elements.as_slice()
                 && let Some(name) = name.as_text().filter(|name| !name.contains('='))
@@ -175,13 +203,29 @@ fn variables(value: &Raw, found: &mut Vec<(String, String)>, depth: usize) {
             elements.iter().for_each(|each| variables(each, found, depth + 1));
         }
         Kind::String => {
-            if let Some(inner) = in_string(value).filter(|_| depth < MAX_DEPTH) {
+            if let Some(inner) = in_string(value) {
                 return variables(&inner, found, depth + 1);
             }
             let text = text_of(value);
             let pairs = text.lines().filter_map(|line| line.trim().trim_start_matches("export ").split_once('='));
-            found.extend(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())));
+            found.extend(
+                pairs.map(|(name, value)| (name.trim().trim_end_matches('+').to_owned(), value.trim().to_owned())),
+            );
+            found.extend(assigned(&text));
         }
-        Kind::Array | Kind::Number | Kind::Bool | Kind::Null => {}
+        Kind::Number | Kind::Bool | Kind::Null => {}
     }
+}
+
+/// What a text assigns to names that decide what runs, however it parts one from the next: by blanks, lines, commas or
+/// semicolons. Small letters are those of other pairs (`path=/a` in an address).
+fn assigned(text: &str) -> Vec<(String, String)> {
+    let parts = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"' | '\'' | '`' | '{' | '}');
+    let words = text.split(parts).map(|word| word.trim_start_matches('-'));
+    let decides =
+        |(name, _): &(&str, &str)| !name.starts_with(|c: char| c.is_ascii_lowercase()) && shell::decides(name);
+    // `--env=NAME=value`: a value may be one itself.
+    let each = |word| std::iter::successors(shell::assignment(word), |(_, value)| shell::assignment(value));
+    let found = words.flat_map(each).filter(decides);
+    found.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }

@@ -45,6 +45,11 @@ const ROOTS: [&str; 33] = [
     "project",
 ];
 
+/// Whether a folder at the root is called so.
+pub(super) fn is_root(name: &str) -> bool {
+    ROOTS.contains(&name)
+}
+
 /// Whether a text of one word names a place by itself.
 pub(super) fn names_path(places: &[path::Scope], text: &str) -> bool {
     if text.contains(char::is_whitespace) {

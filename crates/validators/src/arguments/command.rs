@@ -64,8 +64,8 @@ fn within(scope: &Scope, line: &str, elevated: bool) -> Verdict {
     if !speaks(scope) {
         return Ok(());
     }
-    let set = line.split_whitespace().map_while(assignment).map(|(name, _)| name);
-    check_variables(scope, set)?;
+    let set = shell::assignments(line);
+    check_variables(scope, set.iter().map(|(name, _)| name.as_str()))?;
     let words = shell::plain_words(line)?;
     let Some(program) = words.first() else { return Err(Finding::new("shell-empty", "the command is empty")) };
     if !scope.allow_sudo && (elevated || ELEVATING.contains(&base_name(program))) {
@@ -124,12 +124,6 @@ fn is_denied(denied: &str, words: &[String]) -> bool {
 
 fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
-}
-
-/// The name and value of a variable that is set in front of a program.
-pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    word.split_once('=').filter(|(name, _)| !name.is_empty() && name.bytes().all(is_part))
 }
 
 /// The command line that stands for these words.

@@ -7,7 +7,7 @@
 mod programs;
 mod words;
 
-use super::command::assignment;
+use super::machine::Machine;
 use super::{pairs, place, reach, remote};
 use crate::{Finding, Verdict, shell};
 use programs::{Operands, PROGRAMS, Program};
@@ -21,6 +21,8 @@ const SEPARATORS: [char; 12] = [';', '|', '&', '\n', '\r', '(', ')', '`', '{', '
 
 /// Whether the hosts that a command names are covered by all limits.
 pub(super) fn check(scopes: &[Scope], line: &str) -> Verdict {
+    let mut sockets = remote::sockets(line).into_iter();
+    sockets.try_for_each(|(host, port)| remote::check_operand(scopes, &host, port))?;
     check_line(scopes, line, 0)
 }
 
@@ -30,13 +32,12 @@ fn check_line(scopes: &[Scope], line: &str, depth: usize) -> Verdict {
     }
     match shell::plain_words(line) {
         Ok(words) => {
-            for (name, value) in line.split_whitespace().map_while(assignment) {
-                variable(scopes, name, value)?;
-            }
+            check_variables(scopes, line)?;
             check_words(scopes, &words, depth)
         }
         // More than one command, or none that can be read: each piece counts, and every word that is a program.
         Err(_) => line.split(SEPARATORS).try_for_each(|piece| {
+            check_variables(scopes, piece)?;
             let words = shell::plain_words(piece).unwrap_or_else(|_| {
                 piece.split_whitespace().map(|word| word.trim_matches(['"', '\'', '$']).to_owned()).collect()
             });
@@ -52,13 +53,23 @@ fn find(word: &str) -> Option<&'static Program> {
     PROGRAMS.iter().find(|program| program.names.contains(&name.as_str()))
 }
 
+/// What a command sets in front of its program.
+fn check_variables(scopes: &[Scope], line: &str) -> Verdict {
+    shell::assignments(line).iter().try_for_each(|(name, value)| variable(scopes, name, value))
+}
+
 /// A variable that some program takes a host from.
 fn variable(scopes: &[Scope], name: &str, value: &str) -> Verdict {
     let words = switchboard_policy::risk::fallback::words(name);
-    if !words.iter().any(|word| HOST_OPTIONS.contains(&word.as_str())) || words.iter().any(|word| word == "no") {
+    let value = value.trim_matches(['"', '\'']);
+    if words.iter().any(|word| word == "no") {
         return Ok(());
     }
-    likely(scopes, value.trim_matches(['"', '\'']))
+    if words.iter().any(|word| HOST_OPTIONS.contains(&word.as_str())) {
+        likely(scopes, value)?;
+    }
+    // `PGHOST=db1`: what the variable is called says that every word is a host.
+    if Machine::is_surely(name) && !is_listening(value) { surely(scopes, value, None) } else { Ok(()) }
 }
 
 /// What stands so deep that it was not read is not let through.
@@ -109,7 +120,7 @@ fn behind_shell(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
 fn behind_wrapper(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
     let mut before = "";
     for (at, word) in words.iter().enumerate() {
-        if let Some((name, value)) = assignment(word) {
+        if let Some((name, value)) = shell::assignment(word) {
             variable(scopes, name, value)?;
         } else if !word.starts_with('-') && !is_measure(word) {
             let name = shell::base_name(word);
@@ -204,6 +215,8 @@ fn long<'w>(program: &Program, option: &'w str, words: &mut dyn Iterator<Item = 
     named.listens |= name == "listen";
     if listed(program.long_hosts) {
         named.hosts.extend(value.or_else(|| words.next()));
+    } else if !program.lists.is_empty() && matches!(name, "inventory" | "inventory-file") {
+        named.hosts.extend(self::listed(value.or_else(|| words.next()).unwrap_or_default()));
     } else if name.eq_ignore_ascii_case("port") {
         named.port = value.or_else(|| words.next()).and_then(|port| port.parse().ok());
     } else if listed(program.long_values) {
@@ -226,6 +239,8 @@ fn short<'w>(program: &Program, letters: &'w str, words: &mut dyn Iterator<Item 
             named.port = rest.or_else(|| words.next()).and_then(|port| port.parse().ok());
         } else if program.hosts.contains(letter) {
             named.hosts.extend(rest.map(|rest| rest.trim_start_matches('=')).or_else(|| words.next()));
+        } else if program.lists.contains(letter) {
+            named.hosts.extend(listed(rest.or_else(|| words.next()).unwrap_or_default()));
         } else if program.values.contains(letter) {
             let value = rest.or_else(|| words.next()).unwrap_or_default();
             // `-o ProxyJump=x` and `-c http.proxy=x` are pairs, `-L 80:host:80` a way through.
@@ -243,6 +258,12 @@ fn short<'w>(program: &Program, letters: &'w str, words: &mut dyn Iterator<Item 
         }
         return;
     }
+}
+
+/// Hosts in a list with commas; without one it is the name of a file.
+fn listed(value: &str) -> impl Iterator<Item = &str> {
+    let hosts = value.split(',').map(str::trim).filter(|host| !host.is_empty());
+    hosts.filter(|_| value.contains(','))
 }
 
 fn known(scopes: &[Scope], program: &Program, words: &[String]) -> Verdict {
@@ -291,7 +312,7 @@ fn is_method(word: &str) -> bool {
 
 /// The other side of a copy: what stands in front of a colon, if no separator does.
 fn copy(word: &str) -> Option<&str> {
-    if word.contains("://") {
+    if word.contains("://") || word.starts_with("//") {
         return Some(word);
     }
     let (front, _) = word.split_once(':')?;
@@ -311,15 +332,36 @@ fn transport(word: &str) -> Option<&str> {
 fn is_address(word: &str) -> bool {
     let front = word.split('/').next().unwrap_or_default();
     word.contains("://")
-        || word.contains('/') && remote::is_host_form(front)
+        || word.contains('/') && (remote::is_host_form(front) || has_port(front))
+        || !settings(word).is_empty()
         || word.starts_with("//")
         || reach::glued::in_remote(word).is_some()
         || word.strip_suffix(':').is_some_and(remote::is_host_form)
         || !pairs::of(word).is_empty()
 }
 
+/// `db1:443` in front of a path, as images of a registry have it. Two numbers are ports.
+fn has_port(front: &str) -> bool {
+    let is_name = |name: &str| !name.is_empty() && !name.bytes().all(|byte| byte.is_ascii_digit());
+    front.split_once(':').is_some_and(|(name, port)| is_name(name) && port.parse::<u16>().is_ok())
+}
+
+/// Hosts among the settings of a connection that stand behind its kind: `:sftp,host=db1:folder`.
+fn settings(word: &str) -> Vec<&str> {
+    let pieces = word.split(',').skip(1).filter_map(|piece| piece.split_once('='));
+    let hosts =
+        pieces.filter(|(name, _)| reach::glued::is_host_name(name)).map(|(_, value)| value.trim_matches(['"', '\'']));
+    let hosts =
+        hosts.map(|value| if value.contains("://") { value } else { value.split(':').next().unwrap_or_default() });
+    hosts.filter(|host| !host.is_empty() && pairs::of(word).is_empty()).collect()
+}
+
 fn address(scopes: &[Scope], word: &str, port: Option<u16>) -> Verdict {
+    settings(word).into_iter().try_for_each(|host| surely(scopes, host, port))?;
     let pairs = pairs::of(word);
+    if pairs.is_empty() && word.starts_with(':') {
+        return Ok(());
+    }
     if pairs.is_empty() || word.contains("://") {
         return surely(scopes, word.strip_prefix("git+").unwrap_or(word), port.filter(|_| !word.contains("://")));
     }

@@ -13,6 +13,8 @@ use crate::percent;
 /// Folders of one call at which its relative paths may begin.
 pub(super) const MAX_FOLDERS: usize = 16;
 
+/// Longer text with blanks is no name.
+const MAX_NAME: usize = 255;
 /// More steps up than any path has names.
 const MAX_STEPS: usize = 512;
 
@@ -59,7 +61,10 @@ pub(super) fn highest(arguments: &Raw, places: &[path::Scope]) -> Vec<String> {
     let (mut climb, mut all, mut beside_files) = (Climb::default(), Vec::new(), false);
     walk::each_leaf(arguments, &mut |role, text| {
         let text = text.trim();
-        let speaks = role == Role::Prose && text.contains(char::is_whitespace) && !text.contains("/../");
+        let is_sentence = text.contains(char::is_whitespace);
+        // A title of one line may be the name of a file; no name has several lines.
+        let may_name = role == Role::Prose && text.contains("/../") && text.len() <= MAX_NAME && !text.contains('\n');
+        let speaks = is_sentence && (is_text(role) || role == Role::Content) && !may_name;
         if text.len() > path::MAX_PATH_BYTES || speaks {
             return;
         }

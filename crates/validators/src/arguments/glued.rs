@@ -130,21 +130,26 @@ fn may_be_step_up(name: &str) -> bool {
     name.starts_with(['.', '[']) && literal.len() <= 2 && literal.bytes().all(|byte| byte == b'.')
 }
 
-/// The values in a text of options (`-f /x --to=/y`) or of pairs (`Data Source=/x;Version=3`).
-pub(super) fn values(text: &str) -> Vec<&str> {
+/// Whether a word has signs of a pattern, to a shell or to a library for patterns.
+pub(super) fn is_pattern(word: &str) -> bool {
+    let chooses = |inside: &str| inside.contains(',') || inside.contains("..");
+    let braces = || word.split('{').skip(1).any(|rest| rest.split_once('}').is_some_and(|(inside, _)| chooses(inside)));
+    let groups = || ["@(", "!(", "+("].iter().any(|sign| word.contains(sign));
+    !word.contains(char::is_whitespace) && (word.contains(['*', '?', '[']) || braces() || groups())
+}
+
+/// The values in a text of options (`-f /x --to=/y`).
+pub(super) fn values_of_options(text: &str) -> Vec<&str> {
     let is_option = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-'))
     };
-    if is_option(text) {
-        let words = text.split_whitespace();
-        return words
-            .map(|word| match word.split_once('=').filter(|_| is_option(word)) {
-                Some((_, value)) => value,
-                None if is_option(word) => step_behind(word.trim_start_matches('-')).unwrap_or_default(),
-                None => word,
-            })
-            .filter(|value| !value.is_empty())
-            .collect();
+    if !is_option(text) {
+        return Vec::new();
     }
-    super::pairs::of(text).into_iter().map(|(_, value)| value).collect()
+    let values = text.split_whitespace().map(|word| match word.split_once('=').filter(|_| is_option(word)) {
+        Some((_, value)) => value,
+        None if is_option(word) => step_behind(word.trim_start_matches('-')).unwrap_or_default(),
+        None => word,
+    });
+    values.filter(|value| !value.is_empty()).collect()
 }

@@ -7,11 +7,11 @@
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 
-use super::machine::Machine;
+use super::machine::{self, Machine};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, remote, sql, uri, words};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, remote, sql, uri, words};
 use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
@@ -32,6 +32,10 @@ struct Known<'a> {
     named: bool,
     /// Whether it names a machine.
     machine: Machine,
+    /// What else it says of strings that look like hosts.
+    other: remote::Other,
+    /// Whether the key names several things.
+    several: bool,
     /// Whether it is a word of a command that was judged with it.
     operand: bool,
     /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
@@ -43,7 +47,8 @@ impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
         let (named, operand, words) = (false, false, false);
-        Self { field, role, named, machine: Machine::No, operand, words, evidence: Evidence::none() }
+        let (machine, other, several) = (Machine::No, remote::Other::No, false);
+        Self { field, role, named, machine, other, several, operand, words, evidence: Evidence::none() }
     }
 }
 
@@ -100,7 +105,8 @@ impl<'a> Limits<'a> {
                     let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
                     let mut field = Field::of(&key, role, &evidence);
                     // `{"host": {"value": ..}}` is a host still.
-                    if of_host && remote::is_value_key(&key) {
+                    let of_same = role == Role::Other && !machine::is_setting(&key) && member.kind() != Kind::Bool;
+                    if of_host && (remote::is_value_key(&key) || of_same && known.machine == Machine::Surely) {
                         (role, field) = (Role::Host, Field::Remote);
                     }
                     if known.role == Role::Path && remote::is_value_key(&key) {
@@ -114,10 +120,24 @@ impl<'a> Limits<'a> {
                     // `{"server": {"name": ..}}` names a machine still.
                     let machine = match Machine::of(&key, &evidence, &known.evidence) {
                         Machine::No if remote::is_value_key(&key) => known.machine,
+                        // Nor does `{"servers": {"main": ..}}` name anything else.
+                        Machine::No if known.machine == Machine::Surely && !machine::is_setting(&key) => known.machine,
+                        // Who leaves from somewhere is going somewhere.
+                        Machine::Perhaps if machine::is_departure(&object, &key) => {
+                            (role, field) = (Role::Other, Field::Unknown);
+                            Machine::No
+                        }
                         machine => machine,
                     };
+                    let names_host = self.hosts && known.several && is_named_by_key(known, &key, &member);
+                    let host = || Known { machine: Machine::Surely, ..Known::nothing() };
+                    let judged =
+                        judged.and_then(|()| if names_host { at(SCOPE, self.host(&key, &host())) } else { Ok(()) });
                     let machine = if has_command { machine.beside_command() } else { machine };
-                    let inner = Known { field, role, named, machine, operand, words: in_words, evidence };
+                    let other = remote::Other::of(&key);
+                    let several = machine == Machine::Surely && key.ends_with(['s', 'S']);
+                    let words = in_words;
+                    let inner = Known { field, role, named, machine, other, several, operand, words, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -146,8 +166,8 @@ impl<'a> Limits<'a> {
     }
 
     fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
-        let Known { field, role, named, machine, evidence, .. } = known;
-        let key = remote::Key { role: *role, field: *field, named: *named, machine: *machine, evidence };
+        let Known { field, role, named, machine, other, evidence, .. } = known;
+        let key = remote::Key { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
         remote::check(&self.checks.scopes, &key, text)
     }
 
@@ -157,6 +177,12 @@ impl<'a> Limits<'a> {
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
         let Known { field, role, words, evidence, .. } = known;
+        if text.contains('\0') {
+            // Some readers end a text there, some part a list, and some leave it out.
+            let whole = text.replace('\0', "");
+            let mut pieces = text.split('\0').chain([whole.as_str()]).filter(|piece| !piece.is_empty());
+            pieces.try_for_each(|piece| self.text(piece, known, depth + 1))?;
+        }
         let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
         if !is_body && let Some(nested) = nested(text)? {
             return self.value(&nested, known, depth + 1).map_err(|mut refused| {
@@ -164,11 +190,6 @@ impl<'a> Limits<'a> {
                 refused.pointer.clear();
                 refused
             });
-        }
-        if text.contains('\0') {
-            // Some readers end a text there, others part a list.
-            let mut pieces = text.split('\0').filter(|piece| !piece.is_empty());
-            pieces.try_for_each(|piece| self.text(piece, known, depth + 1))?;
         }
         if *field == Field::Unknown
             && let Some(pairs) = document::read(text)
@@ -180,8 +201,9 @@ impl<'a> Limits<'a> {
             self.text(&inner, known, depth + 1)?;
         }
         if !self.checks.places.is_empty() {
-            // Several words of a command are no path together.
-            let several = *words && !matches!(field, Field::Place | Field::Perhaps) && text.trim().contains(' ');
+            // Several words of a command are no path together, and what a pattern finds is judged with them.
+            let apart = text.trim().contains(' ') || glued::is_pattern(text.trim());
+            let several = *words && !matches!(field, Field::Place | Field::Perhaps) && apart;
             if !several {
                 at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
             }
@@ -226,7 +248,8 @@ impl<'a> Limits<'a> {
             let field = Field::of(key, role, &evidence);
             let machine = Machine::of(key, &evidence, &evidence);
             let named = remote::is_name_key(key);
-            let known = Known { field, role, named, machine, operand: false, words: false, evidence };
+            let other = remote::Other::of(key);
+            let known = Known { field, role, named, machine, other, evidence, ..Known::nothing() };
             if matches!(field, Field::Place | Field::Perhaps) {
                 return self.text(value, &known, depth);
             }
@@ -254,6 +277,26 @@ impl<'a> Limits<'a> {
             place::check_word(places, option.map_or(word.as_str(), |(_, value)| value), self.world)
         })
     }
+}
+
+/// Whether a member of an object of machines is called by the name of one: `{"hosts": {"db1": {"port": 1}}}`. What has a machine, an
+/// address or a command itself is called as somebody likes.
+fn is_named_by_key(known: &Known<'_>, key: &str, member: &Raw) -> bool {
+    let says_itself = |member: &Raw| {
+        Object::open(member).is_ok_and(|object| {
+            object.iter().any(|(key, _)| {
+                let role = role::of(&key);
+                Machine::is_surely(&key)
+                    || matches!(role, Role::Url | Role::Host | Role::Path | Role::Command | Role::CommandWords)
+                    || remote::is_value_key(&key)
+            })
+        })
+    };
+    known.machine == Machine::Surely
+        && !matches!(member.kind(), Kind::String | Kind::Array)
+        && !machine::is_setting(key)
+        && !Machine::is_surely(key)
+        && !says_itself(member)
 }
 
 /// The object or list that a string holds. What is JSON as far as it could be read, and cannot be read to its end, is

@@ -6,6 +6,7 @@
 
 use switchboard_policy::risk::fallback::words as parts_of;
 use switchboard_policy::schema::Evidence;
+use switchboard_wire::{Object, Raw};
 
 /// Last words of keys that name machines.
 const MACHINES: [&str; 46] = [
@@ -142,6 +143,112 @@ const OTHER_ADDRESSES: [&str; 20] = [
 /// Members of a schema that say that its remotes and targets are those of git.
 const OF_GIT: [&str; 9] =
     ["branch", "refspec", "repo_path", "repository", "repo", "commit", "base_branch", "source_branch", "branch_name"];
+/// Codes of languages (ISO 639-1) that tools for texts take as a target.
+const LANGUAGES: [&str; 61] = [
+    "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa",
+    "fi", "fr", "ga", "gl", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "kn", "ko", "la",
+    "lt", "lv", "mk", "ml", "mr", "ms", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "ta", "te",
+    "th", "tr", "uk", "zh",
+];
+/// Last words of members that say something about a machine, and do not name it.
+const SETTINGS: [&str; 96] = [
+    "port",
+    "user",
+    "username",
+    "login",
+    "password",
+    "passwd",
+    "pass",
+    "token",
+    "key",
+    "secret",
+    "credential",
+    "auth",
+    "database",
+    "db",
+    "schema",
+    "catalog",
+    "table",
+    "collection",
+    "index",
+    "path",
+    "prefix",
+    "route",
+    "protocol",
+    "scheme",
+    "transport",
+    "version",
+    "timeout",
+    "ttl",
+    "interval",
+    "delay",
+    "retry",
+    "retries",
+    "attempt",
+    "limit",
+    "max",
+    "min",
+    "size",
+    "count",
+    "weight",
+    "priority",
+    "id",
+    "uuid",
+    "type",
+    "kind",
+    "role",
+    "class",
+    "title",
+    "description",
+    "comment",
+    "note",
+    "label",
+    "tag",
+    "group",
+    "status",
+    "state",
+    "enabled",
+    "disabled",
+    "active",
+    "ssl",
+    "tls",
+    "secure",
+    "verify",
+    "cert",
+    "ca",
+    "region",
+    "zone",
+    "location",
+    "country",
+    "city",
+    "timezone",
+    "os",
+    "image",
+    "platform",
+    "arch",
+    "model",
+    "provider",
+    "mode",
+    "level",
+    "method",
+    "header",
+    "param",
+    "parameter",
+    "query",
+    "body",
+    "env",
+    "command",
+    "arg",
+    "option",
+    "setting",
+    "config",
+    "meta",
+    "metadata",
+    "annotation",
+    "feature",
+    "encoding",
+    "charset",
+];
 /// Formats of hosts.
 const HOST_FORMATS: [&str; 4] = ["hostname", "idn-hostname", "ipv4", "ipv6"];
 
@@ -213,16 +320,21 @@ impl Machine {
         }
     }
 
+    /// Whether a key, or a name of a pair or a variable, surely names a machine: `server`, `PGHOST`.
+    pub(super) fn is_surely(name: &str) -> bool {
+        Self::of_key(name) == Self::Surely
+    }
+
     /// Whether a word under the key is to be taken for a host although its form alone does not say so.
     pub(super) fn takes(self, word: &str) -> bool {
         let number = || word.bytes().all(|byte| byte.is_ascii_digit());
         match self {
             Self::No => false,
             Self::OfGit => word.contains([':', '@']) && is_plain_host(word),
-            Self::Surely => !number() && !word.starts_with('_'),
-            Self::Address => is_plain_host(word),
+            Self::Surely => !number(),
+            Self::Address => is_plain_host(word) && !is_range(word) && !is_account(word),
             // Who logs in somewhere names a machine, with dots or without.
-            Self::Perhaps => is_plain_host(word) || word.contains('@') && !word.starts_with('@'),
+            Self::Perhaps => is_plain_host(word) && !is_language(word) || word.contains('@') && !word.starts_with('@'),
         }
     }
 
@@ -251,6 +363,53 @@ fn is_plain_host(word: &str) -> bool {
     let number = name.bytes().all(|byte| byte.is_ascii_digit()) && user.is_empty();
     let begins = name.starts_with(char::is_alphanumeric);
     !number && !is_drive && begins && name.chars().all(is_label)
+}
+
+/// Cells of a table: `A1:B5`.
+fn is_range(word: &str) -> bool {
+    let is_cell = |text: &str| {
+        let digits = text.trim_start_matches(|c: char| c.is_ascii_uppercase());
+        let letters = text.len() - digits.len();
+        (1..=3).contains(&letters)
+            && (1..=7).contains(&digits.len())
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    word.split_once(':').is_some_and(|(from, to)| is_cell(from) && is_cell(to))
+}
+
+/// An account of a ledger: too long for an address of the network, and called like no machine.
+fn is_account(word: &str) -> bool {
+    let hex =
+        word.strip_prefix("0x").is_some_and(|hex| hex.len() >= 40 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_plain = word.len() >= 26 && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    hex || is_plain && ["bc1q", "bc1p", "tb1q", "tb1p", "ltc1q"].iter().any(|start| word.starts_with(start))
+}
+
+/// The code of a language, perhaps with that of a country: `de`, `pt-BR`.
+fn is_language(word: &str) -> bool {
+    let (code, country) = word.split_once(['-', '_']).map_or((word, None), |(code, country)| (code, Some(country)));
+    let is_country = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    LANGUAGES.contains(&code) && country.is_none_or(is_country)
+}
+
+/// Whether a member of an object about a machine is for something else than its name: a port, a user, an option.
+pub(super) fn is_setting(key: &str) -> bool {
+    let last = parts_of(key).pop().unwrap_or_default();
+    let counted = |word: &str| word.strip_suffix('s').is_some_and(|one| SETTINGS.contains(&one));
+    SETTINGS.contains(&last.as_str()) || counted(&last)
+}
+
+/// Whether a key is for where a journey begins: another one says where it ends, and its value is a name in letters.
+pub(super) fn is_departure(object: &Object, key: &str) -> bool {
+    let is_name = |value: &Raw| {
+        value
+            .as_text()
+            .is_some_and(|text| text.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | ',' | '-' | '\'')))
+    };
+    let ends = ["destination", "dest", "to", "arrival"];
+    key.eq_ignore_ascii_case("origin")
+        && object.get(key).as_ref().is_some_and(is_name)
+        && ends.iter().any(|end| object.get(end).as_ref().is_some_and(is_name))
 }
 
 fn has_port(word: &str) -> bool {

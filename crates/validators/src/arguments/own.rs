@@ -22,6 +22,8 @@ const MAX_FOLLOWED: usize = 2_048;
 const MAX_BARE_BYTES: usize = 1_024;
 /// Paths that are made of relative folders, at most.
 const MAX_JOINED: usize = 256;
+/// Pieces of one text between signs that cannot be seen.
+const MAX_PIECES: usize = 64;
 /// Folders of one call from which the links of its relative paths are followed.
 const MAX_FOLDERS: usize = 64;
 
@@ -221,7 +223,11 @@ impl OwnFiles {
 
     /// Whether a text is worth taking apart: most hold no sign of a path.
     fn may_name(&self, text: &str) -> bool {
-        let is_sign = |byte: u8| matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%' | b'*' | b'?') || !byte.is_ascii();
+        let is_sign = |byte: u8| {
+            matches!(byte, b'/' | b'\\' | b'~' | b'$' | b'%' | b'*' | b'?')
+                || !byte.is_ascii()
+                || byte.is_ascii_control()
+        };
         let is_stem =
             |name: &String| name.split_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case(text.trim()));
         let names = |name: &String| holds(text.as_bytes(), name.as_bytes()) || is_stem(name);
@@ -242,12 +248,13 @@ impl OwnFiles {
     /// Every path that a word may be read as.
     fn readings(&self, word: &str) -> Vec<String> {
         let mut readings = Vec::new();
-        for stage in percent::stages(word) {
+        let stages = percent::stages(word);
+        for stage in stages.iter().flat_map(|stage| without_controls(stage)) {
             let folded = path::fold_look_alikes(&stage);
             // What stands behind is left out by readers of addresses, and what stands around by others.
             let bare = stage.split(['#', '?']).next().unwrap_or_default().to_owned();
             let around = stage.trim_matches(|c: char| "[](){}<>+!@,;:\"'`".contains(c)).to_owned();
-            for text in [stage.to_string(), stage.replace('\\', ""), folded, bare, around] {
+            for text in [stage.clone(), stage.replace('\\', ""), folded, bare, around] {
                 let local = without_scheme(text.trim());
                 let expanded = self.expanded(local);
                 if !expanded.is_empty() && expanded.len() <= path::MAX_PATH_BYTES && !readings.contains(&expanded) {
@@ -358,6 +365,18 @@ fn words_in(is_command: bool, text: &str) -> Vec<String> {
     found
 }
 
+/// A text, and what is left of it where readers stop at a sign that cannot be seen, or leave it out: the whole without them, and
+/// each piece between them.
+fn without_controls(text: &str) -> Vec<String> {
+    let is_hidden = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut found = vec![text.to_owned()];
+    if text.contains(is_hidden) {
+        found.push(text.replace(is_hidden, ""));
+        found.extend(text.split(is_hidden).filter(|piece| !piece.is_empty()).take(MAX_PIECES).map(str::to_owned));
+    }
+    found
+}
+
 fn without_scheme(text: &str) -> &str {
     let Some((_, rest)) = uri::scheme_of(text).filter(|(scheme, _)| scheme.len() > 1) else { return text };
     let is_host = |host: &str| ["localhost", "127.0.0.1", "file"].iter().any(|own| host.eq_ignore_ascii_case(own));
@@ -373,26 +392,8 @@ fn matches(pattern: &str, name: &str) -> bool {
         return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
     }
     let name = name.to_lowercase();
-    choices(&pattern.to_lowercase()).iter().any(|pattern| {
+    path::choices(&pattern.to_lowercase()).iter().any(|pattern| {
         // A class of letters counts as any of them.
         path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
     })
-}
-
-/// What `{a,b}` in a pattern stands for, as far as it is one: `{1}` is written like that.
-fn choices(pattern: &str) -> Vec<String> {
-    const MAX_CHOICES: usize = 64;
-    let mut open = vec![pattern.to_owned()];
-    let mut done = Vec::new();
-    while let Some(pattern) = open.pop() {
-        let choice = pattern.split_once('{').and_then(|(front, rest)| {
-            let (inner, behind) = rest.split_once('}').filter(|(inner, _)| inner.contains(','))?;
-            Some(inner.split(',').map(|one| format!("{front}{one}{behind}")).collect::<Vec<_>>())
-        });
-        match choice {
-            Some(more) if open.len() + done.len() + more.len() <= MAX_CHOICES => open.extend(more),
-            _ => done.push(pattern),
-        }
-    }
-    done
 }

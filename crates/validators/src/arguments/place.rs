@@ -223,6 +223,11 @@ pub(super) fn check(
     if let Some(address) = address_of_file(field, &tidy) {
         inside(places, &address, world)?;
     }
+    if !evidence.lists(text) {
+        // Signs of a pattern may be marks that others leave out.
+        let mut readings = [text.trim(), &*tidy].into_iter().filter(|word| is_searched_for(field, word));
+        readings.try_for_each(|word| check_pattern(places, word, true))?;
+    }
     let form = form(&tidy);
     if evidence.lists(text) && form < Form::Path
         || evidence.has_format(&FORMATS) && form < Form::Relative
@@ -272,13 +277,22 @@ pub(super) fn check(
     let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
         // What stands behind options, and the values of pairs, are words of their own.
-        let values = if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
-            glued::values(&tidy)
+        let options = if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
+            glued::values_of_options(&tidy)
         } else {
             Vec::new()
         };
-        let mut paths = values.into_iter().filter(|value| self::form(value) == Form::Path);
-        return paths.try_for_each(|value| inside(places, value, world));
+        let mut paths = options.into_iter().filter(|value| self::form(value) == Form::Path);
+        paths.try_for_each(|value| inside(places, value, world))?;
+        if is_body || field == Field::Pair {
+            return Ok(());
+        }
+        return super::pairs::of(&tidy).into_iter().try_for_each(|(_, value)| {
+            if self::form(value) == Form::Path {
+                return inside(places, value, world);
+            }
+            glued::parts(value).try_for_each(|part| one(places, part, world))
+        });
     }
     if field == Field::Unknown
         && let Some(value) = tidy.strip_prefix('-').and_then(glued::step_behind)
@@ -290,6 +304,29 @@ pub(super) fn check(
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// Whether a word is a pattern under a key that a server may take one from. What stands for everything (`*`) says so only under
+/// keys for places and patterns.
+fn is_searched_for(field: Field, word: &str) -> bool {
+    let searches = match field {
+        Field::Place | Field::Perhaps | Field::Below => true,
+        Field::Unknown | Field::Label | Field::Remote => word.contains(char::is_alphanumeric),
+        _ => false,
+    };
+    let leads_elsewhere = || scheme_of(word).is_some_and(|(scheme, rest)| uri::leads_elsewhere(scheme, rest));
+    searches && glued::is_pattern(word) && !leads_elsewhere()
+}
+
+/// Whether a pattern finds nothing that is denied.
+fn check_pattern(places: &[path::Scope], word: &str, finds_hidden: bool) -> Verdict {
+    let pieces = || word.split(['=', ',', ';', ':']).filter(|piece| piece.len() < word.len());
+    places.iter().try_for_each(|place| {
+        path::check_pattern(place, word, finds_hidden)?;
+        // A comma inside of braces parts no list.
+        let mut pieces = pieces().filter(|piece| !word.contains('{') && glued::is_pattern(piece));
+        pieces.try_for_each(|piece| path::check_pattern(place, piece, finds_hidden))
+    })
 }
 
 /// Whether the values of options in a text lie inside, as a reader finds them that splits at blanks and takes quotes away.
@@ -375,8 +412,9 @@ pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) 
     if let Some(value) = glued::step_behind(&tidy).filter(|value| value.len() > 2) {
         inside(places, value, world)?;
     }
-    // Where something is denied, nobody knows which names a shell finds.
-    if let Some(paths) = glued::filled_in(&tidy).filter(|_| places.iter().all(|place| place.deny.is_empty())) {
+    let mut readings = [word.trim(), &*tidy].into_iter().filter(|word| glued::is_pattern(word));
+    readings.try_for_each(|word| check_pattern(places, word, false))?;
+    if let Some(paths) = glued::filled_in(&tidy) {
         return paths.iter().try_for_each(|path| check_plain_word(places, path, world));
     }
     check_plain_word(places, &tidy, world)

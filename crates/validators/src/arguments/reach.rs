@@ -65,6 +65,12 @@ const STILL: &[&str] = &[
 /// Endings of files that are endings of names of hosts as well.
 const ENDINGS_OF_BOTH: &[&str] = &["md", "mov", "zip"];
 
+/// Words that switch something that may be a machine: `"proxy": "none"`.
+const SWITCHES: [&str; 16] = [
+    "none", "off", "on", "true", "false", "yes", "no", "null", "auto", "direct", "enabled", "disabled", "enable",
+    "disable", "inherit", "system",
+];
+
 /// Something that a server may connect to.
 pub(super) struct Target {
     pub(super) url: String,
@@ -199,7 +205,15 @@ fn targets(role: Role, text: &str) -> Vec<Target> {
     targets
 }
 
+/// Whether a text only says whether something is used, also where its key names a machine.
+pub(super) fn is_switch(text: &str) -> bool {
+    SWITCHES.iter().any(|switch| text.trim().eq_ignore_ascii_case(switch))
+}
+
 fn as_sent(role: Role, text: &str) -> Vec<Target> {
+    if is_switch(text) {
+        return Vec::new();
+    }
     match role {
         Role::Url => {
             // A URL inside of a URL is where a proxy would go.

@@ -70,6 +70,53 @@ const BESIDE_HOST: [&str; 14] = [
 /// Keys that hold the value of the object they stand in.
 const VALUE_KEYS: [&str; 10] =
     ["value", "name", "text", "raw", "string", "base", "target", "server", "address", "default"];
+/// Last words of keys whose strings choose among things by their labels or columns.
+const SELECTORS: [&str; 12] = [
+    "where",
+    "filter",
+    "filters",
+    "condition",
+    "conditions",
+    "selector",
+    "selectors",
+    "label",
+    "labels",
+    "tags",
+    "match",
+    "expression",
+];
+/// Last words of keys for numbers in hexadecimal that are no addresses of the network.
+const DIGESTS: [&str; 26] = [
+    "hash",
+    "hashes",
+    "digest",
+    "checksum",
+    "crc",
+    "sha",
+    "md5",
+    "tx",
+    "txid",
+    "transaction",
+    "block",
+    "nonce",
+    "color",
+    "colour",
+    "background",
+    "foreground",
+    "offset",
+    "pointer",
+    "ptr",
+    "register",
+    "mask",
+    "flags",
+    "opcode",
+    "signature",
+    "bytecode",
+    "calldata",
+];
+/// Words in front of `address` that say the same.
+const DIGESTED: [&str; 9] =
+    ["wallet", "contract", "memory", "token", "eth", "ethereum", "bitcoin", "account", "register"];
 /// What stands in front of a host without slashes.
 const TRANSPORTS: [&str; 8] = ["tcp", "udp", "tcp4", "tcp6", "ssl", "tls", "quic", "sctp"];
 /// More words of one string are not looked at one by one.
@@ -85,7 +132,35 @@ pub(super) struct Key<'k, 'e> {
     pub(super) named: bool,
     /// Whether the key names a machine.
     pub(super) machine: Machine,
+    /// What else it says of its strings.
+    pub(super) other: Other,
     pub(super) evidence: &'k Evidence<'e>,
+}
+
+/// What a key says of strings that look like hosts or hold names of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Other {
+    /// Nothing.
+    No,
+    /// They choose among things by what these are called.
+    Selector,
+    /// They are numbers of another kind than addresses are.
+    Digest,
+}
+
+impl Other {
+    pub(super) fn of(key: &str) -> Self {
+        let words = switchboard_policy::risk::fallback::words(key);
+        let last = words.last().map(String::as_str).unwrap_or_default();
+        let front = || words.iter().any(|word| DIGESTED.contains(&word.as_str()));
+        if SELECTORS.contains(&last) {
+            Self::Selector
+        } else if DIGESTS.contains(&last) || front() && last.starts_with("address") {
+            Self::Digest
+        } else {
+            Self::No
+        }
+    }
 }
 
 /// Whether what a string leads to, if it leads anywhere, is covered by all limits.
@@ -94,6 +169,10 @@ pub(super) fn check(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict 
     if key.field == Field::Command && !text.contains("://") {
         return Ok(());
     }
+    if reach::is_switch(text) {
+        return Ok(());
+    }
+    sockets(text).into_iter().try_for_each(|(host, port)| check_operand(scopes, &host, port))?;
     if let Some(squeezed) = uri::squeezed(text) {
         check_word(scopes, key, &squeezed)?;
     }
@@ -106,7 +185,27 @@ pub(super) fn check(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict 
         host.parse::<std::net::IpAddr>().is_ok() || is_name(host) && crate::network::has_public_ending(host)
     };
     asked.filter(is_machine).try_for_each(|host| check_operand(scopes, host, None))?;
-    if text.contains("://") && text.trim().contains(char::is_whitespace) { in_sentence(scopes, text) } else { Ok(()) }
+    // Behind more than one scheme (`jdbc:sqlserver://x;y=z`) stands a host as in a sentence.
+    let several = |word: &str| word.find("://").is_some_and(|at| word[..at].contains(':'));
+    let parted = text.contains("://") && (text.trim().contains(char::is_whitespace) || several(text.trim()));
+    if parted { in_sentence(scopes, text) } else { Ok(()) }
+}
+
+/// The hosts and ports that a shell connects to for `/dev/tcp/host/port`, also where quotes part the name.
+pub(super) fn sockets(text: &str) -> Vec<(String, Option<u16>)> {
+    if !text.contains("dev") {
+        return Vec::new();
+    }
+    let bare = text.replace(['"', '\'', '\\'], "");
+    let lower = bare.to_ascii_lowercase();
+    let devices = lower.match_indices("/dev/tcp/").chain(lower.match_indices("/dev/udp/"));
+    let ends = |c: char| c == '/' || c.is_whitespace();
+    let found = devices.take(MAX_WORDS).filter_map(|(at, device)| {
+        let (host, rest) = bare.get(at + device.len()..)?.split_once(ends)?;
+        let port = rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|port| port.parse().ok());
+        (!host.is_empty()).then(|| (host.to_owned(), port))
+    });
+    found.collect()
 }
 
 /// Several hosts in one string, or one and its port.
@@ -142,12 +241,18 @@ fn check_list(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
 
 /// The host of a connection string.
 fn check_pairs(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
-    let pairs = super::pairs::of(text);
+    // The variables in front of a command were judged with it.
+    let pairs = if key.field == Field::Command { Vec::new() } else { super::pairs::of(text) };
     let beside = |(name, _): &(&str, &str)| BESIDE_HOST.iter().any(|known| name.eq_ignore_ascii_case(known));
     let surely = matches!(key.role, Role::Link | Role::Url | Role::Host) || pairs.iter().any(beside);
+    let chooses = key.other == Other::Selector
+        || matches!(key.field, Field::Label | Field::Below)
+        || matches!(key.role, Role::Sql | Role::Query | Role::Prose | Role::Content | Role::Code);
     let mut hosts = pairs.iter().filter(|(name, _)| reach::glued::is_host_name(name));
-    hosts.try_for_each(|(_, value)| {
+    hosts.try_for_each(|(name, value)| {
+        let surely = surely || !chooses && Machine::is_surely(name);
         let mut hosts = reach::glued::hosts_of(value).filter(|host| surely || is_host_form(host));
+        let mut hosts = hosts.by_ref().filter(|host| !host.contains(char::is_whitespace));
         hosts.try_for_each(|host| check_operand(scopes, host, None))
     })
 }
@@ -221,7 +326,7 @@ fn in_sentence(scopes: &[Scope], text: &str) -> Verdict {
 }
 
 fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
-    let Key { role, field, named, machine, evidence } = key;
+    let Key { role, field, named, machine, other, evidence } = key;
     let folded = switchboard_policy::path::fold_look_alikes(text);
     let word =
         folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));
@@ -236,6 +341,14 @@ fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
     let bare = !word.contains(['/', '\\', ':', '@', '?', '#']) && word.parse::<std::net::IpAddr>().is_err();
     if bare && (*field == Field::Label && is_name(word) || *named && place::has_ending(word)) {
         return Ok(());
+    }
+    if *other == Other::Digest && bare && word.starts_with("0x") {
+        return Ok(());
+    }
+    // One name behind a slash, where a machine is meant: lenient readers leave the slash out.
+    let behind = word.strip_prefix(['/', '\\']).filter(|_| *machine == Machine::Surely && *role != Role::Url);
+    if let Some(name) = behind.filter(|name| is_label(name) && !super::body::is_root(name)) {
+        return check_operand(scopes, name, None);
     }
     let is_path = *field == Field::Place && *role == Role::Path;
     if !is_path && (is_odd_address(word, *machine == Machine::Surely) || is_other_name(text.trim())) {
@@ -316,10 +429,24 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     let names_port = host.len() < front.len();
     let is_host = host.parse::<std::net::IpAddr>().is_ok()
         || host.eq_ignore_ascii_case("localhost")
-        || host.len() > 2 && host.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"))
+        || is_hex_address(host)
         || !is_path && is_name(host)
         || remote && !host.is_empty() && !word.starts_with(['/', '.', '?', '#']) && !front.contains("//");
     is_host.then(|| (format!("http://{front}/"), names_port))
+}
+
+/// An address written as one hexadecimal number. Longer and smaller numbers are none.
+fn is_hex_address(host: &str) -> bool {
+    let hex = host.get(..2).filter(|start| start.eq_ignore_ascii_case("0x")).map(|_| &host[2..]);
+    let number = hex.filter(|hex| !hex.starts_with('+')).and_then(|hex| u64::from_str_radix(hex, 16).ok());
+    number.is_some_and(|number| (SMALLEST..1 << 32).contains(&number))
+}
+
+/// One label of a name, perhaps with a port behind it.
+fn is_label(word: &str) -> bool {
+    let name = word.split_once(':').map_or(word, |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 /// Whether the key says that its strings name something, and not a host.

@@ -9,7 +9,8 @@ use super::limits::Limits;
 use super::role::{self, Role, as_json};
 use super::words::{self, Words};
 use super::{
-    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, document, joined, place, reach, source, sql,
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, document, joined, machine, place, reach,
+    source, sql,
 };
 use crate::code::Rejection;
 use crate::shell::{self, Around, Understood};
@@ -42,9 +43,11 @@ struct Beside {
 }
 
 pub(super) struct Walk<'a> {
-    pub(super) checks: &'a Checks,
-    pub(super) world: &'a dyn World,
-    pub(super) doubts: Doubts<'a>,
+    checks: &'a Checks,
+    world: &'a dyn World,
+    doubts: Doubts<'a>,
+    /// Whether the call holds a command, as far as limits of commands ask.
+    runs: bool,
 }
 
 /// What is made of what is not understood.
@@ -73,7 +76,13 @@ impl Doubts<'_> {
 
 type Outcome = Result<(), Refused>;
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    pub(super) fn new(checks: &'a Checks, arguments: &Raw, world: &'a dyn World, doubts: Doubts<'a>) -> Self {
+        let mut walk = Self { checks, world, doubts, runs: false };
+        walk.runs = walk.limits_commands() && (!checks.carried.is_empty() || holds_command(arguments, 0));
+        walk
+    }
+
     pub(super) fn run(&self, arguments: &Raw) -> Result<(), Box<Violation>> {
         let judged = self.value(arguments, Role::Other, &Beside::default(), 0).and_then(|()| self.joined(arguments));
         let limits = Limits::of(self.checks, arguments, self.world);
@@ -107,8 +116,9 @@ impl Walk<'_> {
             Kind::String => match value.as_text() {
                 Some(text) => {
                     if text.contains('\0') && !self.checks.scopes.is_empty() {
-                        // Some readers end a text there, others part a list.
-                        let mut pieces = text.split('\0').filter(|piece| !piece.is_empty());
+                        // Some readers end a text there, some part a list, and some leave it out.
+                        let whole = text.replace('\0', "");
+                        let mut pieces = text.split('\0').chain([whole.as_str()]).filter(|piece| !piece.is_empty());
                         pieces.try_for_each(|piece| self.judge(piece, role, beside))?;
                     }
                     self.judge(&text, role, beside)?;
@@ -132,8 +142,11 @@ impl Walk<'_> {
         if self.checks.readonly {
             at("readonly", sql::check_members(&object))?;
         }
-        let mut members: Vec<_> =
-            object.iter().map(|(key, member)| (self.checks.role(around, &key), key, member)).collect();
+        let role_of = |key: &str| match self.checks.role(around, key) {
+            Role::Url if machine::is_departure(&object, key) => Role::Other,
+            role => role,
+        };
+        let mut members: Vec<_> = object.iter().map(|(key, member)| (role_of(&key), key, member)).collect();
         let mut beside = self.beside(&object, &members, outer)?;
         for (role, key, member) in &members {
             match key.as_ref() {
@@ -157,11 +170,8 @@ impl Walk<'_> {
             if beside.has_command && *role == Role::Other && around::is_sent(key) {
                 *role = Role::Content;
             }
-            // The program that runs a command is one itself.
-            if self.limits_commands()
-                && let Some(runner) = member.as_text().filter(|text| words::is_runner(key, text))
-            {
-                command::within_limits(self.checks, &runner).map_err(|refused| under(key, refused))?;
+            if self.limits_commands() {
+                self.around_command(key, member).map_err(|refused| under(key, refused))?;
             }
             if self.may_be_command(around, *role, key, member, &beside) {
                 self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
@@ -172,6 +182,18 @@ impl Walk<'_> {
                 .map_err(|refused| under(key, refused))?;
         }
         Ok(())
+    }
+
+    /// The program that is to run a command, and what is run later or typed, are held to the limits as commands are.
+    fn around_command(&self, key: &str, member: &Raw) -> Outcome {
+        let runners = if words::names_runner(key) { words::runners(member) } else { Vec::new() };
+        // Where nothing runs, a mere word is a name of something else: the wrapper of a gift.
+        let mut runners = runners.iter().filter(|line| self.runs || line.contains(['/', '\\']));
+        runners.try_for_each(|line| command::within_limits(self.checks, line))?;
+        words::typed_commands(key, member).iter().try_for_each(|line| {
+            command::within_limits(self.checks, line)?;
+            self.check_paths_of(&plain_words(line))
+        })
     }
 
     /// What stands beside the strings of an object.
@@ -224,11 +246,12 @@ impl Walk<'_> {
         {
             return true;
         }
-        if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
+        // A shell that reads a command as it was judged is none itself.
+        if words::names_runner(key) && words::runners(member).is_empty() {
             return false;
         }
-        if self.limits_commands() && words::is_typed_command(key, member) {
-            return true;
+        if self.checks.scopes.is_empty() || self.is_command(role) || role == Role::CommandWords {
+            return false;
         }
         let text = || words::line_of(member);
         let of_command = around == Role::Command && matches!(role, Role::Other | Role::Code | Role::Prose);
@@ -250,9 +273,7 @@ impl Walk<'_> {
         each.chain([&whole]).filter(|line| !line.trim().is_empty()).try_for_each(|line| {
             beside.words.lines(line).iter().try_for_each(|line| {
                 command::within_limits(self.checks, line)?;
-                let words = shell::plain_words(line);
-                let words = words.unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect());
-                self.check_paths_of(&words)
+                self.check_paths_of(&plain_words(line))
             })
         })
     }
@@ -367,8 +388,8 @@ impl Walk<'_> {
         }
         let words = shell::plain_words(line).map_err(|finding| refused(SCOPE, finding))?;
         // Variables in front of the program are words as well.
-        for (_, value) in line.split_whitespace().map_while(command::assignment) {
-            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
+        for (_, value) in shell::assignments(line) {
+            at(SCOPE, place::check_word(&self.checks.places, &value, self.world))?;
         }
         self.check_paths_of(&words)
     }
@@ -438,6 +459,15 @@ impl Walk<'_> {
         if let Some(elements) = value.elements() {
             return elements.iter().try_for_each(|element| self.port(element));
         }
+        if let Ok(object) = Object::open(value) {
+            // `{"ports": {"web": 80}}`. Names beside a number are none of a port.
+            let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '));
+            let mut members = object.iter().filter(|(_, member)| match member.kind() {
+                Kind::String => member.as_text().is_some_and(|text| is_number(&text)),
+                kind => kind != Kind::Bool,
+            });
+            return members.try_for_each(|(key, member)| self.port(&member).map_err(|refused| under(&key, refused)));
+        }
         let limited = || self.checks.scopes.iter().filter_map(|scope| scope.ports.as_ref());
         if limited().next().is_none() || !matches!(value.kind(), Kind::Number | Kind::String) {
             return Ok(());
@@ -466,6 +496,32 @@ impl Walk<'_> {
 
     fn command_step(&self) -> &'static str {
         if self.checks.sandbox { "sandbox" } else { SCOPE }
+    }
+}
+
+/// The words of a line; what no shell could read is parted by its blanks.
+fn plain_words(line: &str) -> Vec<String> {
+    shell::plain_words(line).unwrap_or_else(|_| line.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Whether a call holds a command, under any key that is known for one.
+fn holds_command(value: &Raw, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return true;
+    }
+    let read = role::in_string(value);
+    let value = read.as_ref().unwrap_or(value);
+    let is_command = |key: &str, member: &Raw| {
+        let holds = matches!(member.kind(), Kind::String | Kind::Array | Kind::Object);
+        let by_role = matches!(role::of(key), Role::Command | Role::Commands | Role::Script);
+        holds && (by_role || words::may_be_command(key, &words::line_of(member)))
+    };
+    match value.kind() {
+        Kind::Object => Object::open(value).is_ok_and(|object| {
+            object.iter().any(|(key, member)| is_command(&key, &member) || holds_command(&member, depth + 1))
+        }),
+        Kind::Array => value.elements().unwrap_or_default().iter().any(|element| holds_command(element, depth + 1)),
+        Kind::String | Kind::Number | Kind::Bool | Kind::Null => false,
     }
 }
 

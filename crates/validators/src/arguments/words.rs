@@ -147,12 +147,42 @@ const ABOUT: [&str; 17] = [
 /// Last words of keys that say nothing where another word speaks of a command.
 const TEXTS: [&str; 8] = ["text", "string", "body", "content", "line", "input", "source", "code"];
 
-/// Last words of keys for the program that runs a command: `shell`, `shell_path`.
-const RUNNERS: [&str; 6] = ["shell", "interpreter", "executor", "launcher", "wrapper", "entrypoint"];
+/// Words of keys for the program that runs a command: `shell`, `shell_path`, `shellExecutable`.
+const RUNNERS: [&str; 9] =
+    ["shell", "interpreter", "interp", "executor", "launcher", "wrapper", "entrypoint", "runner", "loader"];
+/// Words behind them that still say so.
+const OF_RUNNER: [&str; 14] = [
+    "path",
+    "program",
+    "binary",
+    "bin",
+    "executable",
+    "exe",
+    "file",
+    "name",
+    "command",
+    "cmd",
+    "args",
+    "argv",
+    "prefix",
+    "options",
+];
 /// Shells that read a command as it was judged here, and run what stands in it.
 const POSIX_SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
-/// Words of keys for what is run later, or typed where it runs.
-const TYPED: [&str; 8] = ["hook", "hooks", "line", "lines", "keys", "keystrokes", "on", "trigger"];
+/// Options of these that change nothing about that.
+const PLAIN_OPTIONS: [&str; 6] = ["--login", "--norc", "--noprofile", "--posix", "--", "pipefail"];
+/// Last words of keys in an object about such a program that are for neither it nor its words.
+const OF_NO_PROGRAM: [&str; 6] = ["description", "title", "comment", "note", "message", "prompt"];
+/// Words of keys for what is run later.
+const LATER: [&str; 3] = ["hook", "hooks", "trigger"];
+/// Last words of keys for what is typed where it runs.
+const TYPED: [&str; 4] = ["line", "lines", "keys", "keystrokes"];
+/// Words of sentences that stand behind no program.
+const OF_SENTENCES: [&str; 48] = [
+    "a", "an", "the", "of", "it", "is", "was", "are", "be", "been", "me", "my", "we", "our", "you", "your", "he",
+    "she", "they", "them", "their", "this", "that", "these", "those", "to", "in", "on", "at", "by", "for", "from",
+    "with", "and", "or", "not", "no", "out", "up", "down", "sure", "if", "when", "what", "who", "how", "as", "so",
+];
 
 /// The words beside a command.
 #[derive(Default, Clone)]
@@ -259,32 +289,139 @@ pub(super) fn may_be_command(key: &str, text: &str) -> bool {
     any(&COMMANDS) || any(&SHELLS) && text.trim().contains(char::is_whitespace)
 }
 
-/// Whether a key names the program that runs the command beside it, and its value a program.
-pub(super) fn is_runner(key: &str, text: &str) -> bool {
+/// Whether a key is for the program that runs a command.
+pub(super) fn names_runner(key: &str) -> bool {
     let mut parts = parts_of(key);
-    if parts.len() > 1 && parts.last().is_some_and(|last| matches!(last.as_str(), "path" | "program" | "binary")) {
+    while parts.len() > 1 && parts.last().is_some_and(|last| OF_RUNNER.contains(&last.as_str())) {
         parts.pop();
-    }
-    let name = text.trim().rsplit('/').next().unwrap_or_default();
-    let by_system = text.trim() == name || crate::shell::is_of_system(text.trim());
-    if is_answer(text.trim()) || by_system && POSIX_SHELLS.contains(&name) {
-        return false;
     }
     parts.last().is_some_and(|last| RUNNERS.contains(&last.as_str()))
 }
 
-/// Whether a key is for what is run later or typed, and its value is a command of a known program.
-pub(super) fn is_typed_command(key: &str, value: &Raw) -> bool {
-    let known = |line: &str| {
-        let mut words = line.split_whitespace();
-        let first = words.next().map(crate::shell::base_name).unwrap_or_default();
-        words.next().is_some() && crate::shell::is_known_program(&first)
+/// The programs that a value under such a key names, at any depth and in any shape, as far as they are not known to run a
+/// command as it was judged: each list as the line that it is, and every other string.
+pub(super) fn runners(value: &Raw) -> Vec<String> {
+    let mut found = Vec::new();
+    collect_runners(value, &mut found, 0);
+    found
+}
+
+fn collect_runners(value: &Raw, found: &mut Vec<String>, depth: usize) {
+    if depth > role::MAX_DEPTH {
+        return;
+    }
+    match value.kind() {
+        Kind::String => match role::in_string(value) {
+            Some(inner) => collect_runners(&inner, found, depth + 1),
+            None => found.extend(value.as_text().filter(|text| !runs_as_judged(text.split_whitespace()))),
+        },
+        Kind::Array => {
+            let elements = value.elements().unwrap_or_default();
+            let words: Vec<String> = elements.iter().filter_map(Raw::as_text).collect();
+            if !words.is_empty() && !runs_as_judged(words.iter().map(|word| word.trim())) {
+                found.push(command::line(&words));
+            }
+            let others = elements.iter().filter(|element| element.kind() != Kind::String);
+            others.for_each(|element| collect_runners(element, found, depth + 1));
+        }
+        Kind::Object => {
+            let members = Object::open(value).ok();
+            for (key, member) in members.iter().flat_map(Object::iter) {
+                let last = parts_of(&key).pop().unwrap_or_default();
+                let names_program = ["path", "name", "type", "kind", "shell", "interpreter"].contains(&last.as_str());
+                let other =
+                    SETTINGS.contains(&last.as_str()) && !names_program || OF_NO_PROGRAM.contains(&last.as_str());
+                if !other {
+                    collect_runners(&member, found, depth + 1);
+                }
+            }
+        }
+        Kind::Number | Kind::Bool | Kind::Null => {}
+    }
+}
+
+/// Whether words are an answer, or a shell that reads a command as it was judged, with options that change nothing about that.
+fn runs_as_judged<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    let is_option = |word: &str| {
+        let letters = word.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty());
+        PLAIN_OPTIONS.contains(&word) || letters.is_some_and(|letters| letters.chars().all(|c| "celuxo".contains(c)))
     };
-    let text = value.as_text();
-    let lines = value.elements().unwrap_or_default();
-    parts_of(key).iter().any(|part| TYPED.contains(&part.as_str()))
-        && (text.is_some_and(|text| text.lines().any(known))
-            || lines.iter().filter_map(Raw::as_text).any(|line| known(&line)))
+    let Some(first) = words.next() else { return true };
+    let name = first.rsplit('/').next().unwrap_or_default();
+    let by_system = first == name || crate::shell::is_of_system(first);
+    (is_answer(first) || is_option(first) || by_system && POSIX_SHELLS.contains(&name)) && words.all(is_option)
+}
+
+/// The commands under a key for what is run later or typed, at any depth and in any shape.
+pub(super) fn typed_commands(key: &str, value: &Raw) -> Vec<String> {
+    let parts = parts_of(key);
+    let is_about = || parts.last().is_some_and(|last| ABOUT.contains(&last.as_str()));
+    let later = parts.first().is_some_and(|first| first == "on") && !is_about()
+        || parts.iter().any(|part| LATER.contains(&part.as_str()));
+    let typed = parts.last().is_some_and(|last| TYPED.contains(&last.as_str()));
+    let mut found = Vec::new();
+    if later || typed {
+        collect_typed(value, later, &mut found, 0);
+    }
+    found
+}
+
+fn collect_typed(value: &Raw, later: bool, found: &mut Vec<String>, depth: usize) {
+    if depth > role::MAX_DEPTH {
+        return;
+    }
+    match value.kind() {
+        Kind::String => match role::in_string(value) {
+            Some(inner) => collect_typed(&inner, later, found, depth + 1),
+            None => {
+                let text = value.as_text().unwrap_or_default();
+                found.extend(text.lines().filter(|line| is_typed_line(line)).map(str::to_owned));
+            }
+        },
+        Kind::Array => {
+            let elements = value.elements().unwrap_or_default();
+            let words: Vec<String> = elements.iter().filter_map(Raw::as_text).collect();
+            // The words of one command; what is typed key by key is none.
+            let is_hook =
+                |word: &String| ["pre-", "post-", "commit-", "prepare-"].iter().any(|start| word.starts_with(start));
+            let one = words.len() > 1
+                && !words.iter().all(is_hook)
+                && !words[0].contains(char::is_whitespace)
+                && (later || depth > 0);
+            let line = command::line(&words);
+            if one && is_typed_line(&words.join(" ")) {
+                found.push(line);
+            }
+            elements.iter().for_each(|element| collect_typed(element, later, found, depth + 1));
+        }
+        Kind::Object => {
+            let members = Object::open(value).ok();
+            let mut members = members.iter().flat_map(Object::iter);
+            members.by_ref().for_each(|(_, member)| collect_typed(&member, later, found, depth + 1));
+        }
+        Kind::Number | Kind::Bool | Kind::Null => {}
+    }
+}
+
+/// Whether a line is a command of a known program with a word behind it, and no sentence that begins with its name.
+fn is_typed_line(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let program = words.next().map(crate::shell::base_name).unwrap_or_default();
+    let words: Vec<&str> = words.collect();
+    !words.is_empty() && crate::shell::is_known_program(&program) && !is_sentence(line, &program, &words)
+}
+
+/// Whether a line says something in plain words, though its first one is the name of a program (`make sure it works`).
+fn is_sentence(line: &str, program: &str, words: &[&str]) -> bool {
+    let is_plain = |word: &&str| {
+        let word = word.trim_end_matches(['.', ',', '!', '?', ':']);
+        word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '-'))
+    };
+    let says = |word: &&str| OF_SENTENCES.contains(&word.to_lowercase().as_str());
+    crate::acting::is_word_of_texts(program)
+        && !matches!(program, "node" | "env")
+        && words.iter().all(is_plain)
+        && (line.trim_start().starts_with(char::is_uppercase) || words.iter().any(says))
 }
 
 /// Yes, no or a number.

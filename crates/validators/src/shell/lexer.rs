@@ -43,13 +43,8 @@ impl Word {
 
     /// Name and value, if the word in front of a command is an assignment.
     pub(super) fn assignment(&self) -> Option<(&str, &str)> {
-        let (name, value) = self.text.split_once('=')?;
-        let name = name.strip_suffix('+').unwrap_or(name);
-        let name = name.split_once('[').map_or(name, |(name, _)| name);
-        let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let unquoted = self.marks.iter().take_while(|mark| mark.c != '=').all(|mark| !mark.quoted);
-        (valid && unquoted && !self.marks.is_empty()).then_some((name, value))
+        assignment(&self.text).filter(|_| unquoted && !self.marks.is_empty())
     }
 
     /// Whether quotes cover only some of the letters of a name.
@@ -79,6 +74,16 @@ impl Word {
         let quoted = marks.iter().any(|mark| mark.quoted);
         Self { text, glob, quoted, marks, ..Self::default() }
     }
+}
+
+/// Name and value of a word that assigns: `NAME=value`, `NAME+=value`, `NAME[0]=value`.
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    let valid = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    valid.then_some((name, value))
 }
 
 /// Splits a command into words, or says why it is not one simple command.

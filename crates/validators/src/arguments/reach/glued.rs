@@ -7,6 +7,7 @@ use switchboard_policy::risk::fallback::words;
 
 use super::loose::{self, Reading};
 use super::{REACHING, Target};
+use crate::arguments::machine::Machine;
 use crate::arguments::pairs;
 use crate::percent;
 
@@ -37,7 +38,7 @@ const TRANSPORTS: [&str; 5] = ["tcp:", "udp:", "np:", "lpc:", "admin:"];
 
 /// Whether the value of a pair or option of this name is a host.
 pub(in crate::arguments) fn is_host_name(name: &str) -> bool {
-    words(name).iter().any(|word| HOST_NAMES.contains(&word.as_str()))
+    words(name).iter().any(|word| HOST_NAMES.contains(&word.as_str())) || Machine::is_surely(name)
 }
 
 /// The hosts that a value of a pair names, without ports, instances and transports.
