@@ -171,7 +171,7 @@ impl Kernel {
                     server = %server.id(), callback_id = %request.callback_id,
                     "two calls ask under one id: neither question is answered with yes"
                 );
-                self.record_ambiguous(server, about.as_ref(), &request);
+                QuestionRecord(&self.gate().audit).ambiguous(server, about.as_ref(), &request);
                 let names: Vec<Arc<str>> = ended.iter().map(|(name, _)| name.clone()).collect();
                 self.callbacks().forget(&names);
                 // One for each: nobody knows which of them the server takes it for.

@@ -98,11 +98,11 @@ impl QuestionRecord<'_> {
 
     /// Puts on record that a question was not asked, and others under its id were ended, because an answer to one of them
     /// could be taken for an answer to another.
-    pub(super) fn record_ambiguous(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
+    pub(super) fn ambiguous(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
         let noted = audit::event_of(event::CALLBACK_REFUSED, actor, result::BLOCKED);
         let noted = audit::with(described(noted, server, about, request), "bound", "callback_id");
-        self.gate().audit.note_now(&audit::with(noted, "reason", "another call has a question open under this id"));
+        self.0.note_now(&audit::with(noted, "reason", "another call has a question open under this id"));
     }
 
     /// Puts on record that nobody answered in time.
