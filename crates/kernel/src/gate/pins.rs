@@ -15,6 +15,7 @@ mod versions;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
@@ -64,6 +65,9 @@ type Screened = (Shown, Screening);
 
 /// Texts that are remembered to have passed screening.
 const MAX_PASSED: usize = 1 << 16;
+/// The pauses before definitions are compared again that the store had no answer about.
+const COMPARE_PAUSES: [Duration; 4] =
+    [Duration::from_millis(30), Duration::from_millis(50), Duration::from_millis(110), Duration::from_millis(230)];
 /// Why something is held back that came after very many.
 const TOO_MANY: &str = "its server has shown more of its kind than are remembered of one";
 
@@ -77,7 +81,7 @@ impl Kernel {
         let shown = self.screen_shown(server, shown_by(presented.lists, presented.instructions));
         let version = presented.version();
         match self.remembering() {
-            Some(store) => match self.compare(store, server, &shown, version).await {
+            Some(store) => match self.compare_patiently(store, server, &shown, version).await {
                 Ok(inspection) => inspection,
                 Err(error) => {
                     // What cannot be compared cannot be trusted.
@@ -89,6 +93,27 @@ impl Kernel {
             },
             None => self.compare_here(server, &shown, version.as_deref()),
         }
+    }
+
+    /// Compares, again where the store was away for a moment: what is held back stays so until the next look at all of it,
+    /// and a server would come up without its tools.
+    async fn compare_patiently(
+        &self,
+        store: &Store,
+        server: &Server,
+        shown: &[Screened],
+        version: Option<String>,
+    ) -> Result<Inspection, StoreError> {
+        for pause in COMPARE_PAUSES {
+            match self.compare(store, server, shown, version.clone()).await {
+                Err(error) if error.is_transient() || matches!(error, StoreError::Undetermined) => {
+                    tracing::debug!(server = %server.id(), %error, "definitions are compared again");
+                    tokio::time::sleep(pause).await;
+                }
+                compared => return compared,
+            }
+        }
+        self.compare(store, server, shown, version).await
     }
 
     /// What is held back of a server now that somebody may have accepted it; `None` where nobody can know.
