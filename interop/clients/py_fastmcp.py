@@ -14,8 +14,9 @@ async def sampling(_messages, _params, _context):
     return steps.SAMPLED
 
 
-async def elicitation(_message, _response_type, _params, _context):
-    return ElicitResult(action="accept", content=steps.ELICITED)
+async def elicitation(_message, _response_type, params, _context):
+    schema = getattr(params, "requestedSchema", None) or getattr(params, "requested_schema", None)
+    return ElicitResult(action="accept", content=steps.elicited(schema))
 
 
 class Adapter:

@@ -14,8 +14,9 @@ async def sampling(_context, _params):
     return types.CreateMessageResult(role="assistant", model="interop-model", content=content)
 
 
-async def elicitation(_context, _params):
-    return types.ElicitResult(action="accept", content=steps.ELICITED)
+async def elicitation(_context, params):
+    schema = getattr(params, "requestedSchema", None) or getattr(params, "requested_schema", None)
+    return types.ElicitResult(action="accept", content=steps.elicited(schema))
 
 
 async def roots(_context):

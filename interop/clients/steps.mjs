@@ -19,7 +19,11 @@ export const answers = {
     stopReason: 'endTurn',
     content: { type: 'text', text: SAMPLED },
   }),
-  elicitation: () => ({ action: 'accept', content: { name: ELICITED } }),
+  // A question of the gate wants a decision, those of servers a name.
+  elicitation: (params) => {
+    const decides = params?.requestedSchema?.properties?.decision !== undefined;
+    return { action: 'accept', content: decides ? { decision: 'once' } : { name: ELICITED } };
+  },
   roots: () => ({ roots: [ROOT] }),
 };
 

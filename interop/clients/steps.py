@@ -15,6 +15,13 @@ from urllib.parse import unquote
 # Answers to the requests a server may send; the harness looks for these words.
 SAMPLED = "sampled by the interop client"
 ELICITED = {"name": "Interop Tester"}
+
+
+def elicited(schema):
+    """A question of the gate wants a decision, those of servers a name."""
+    if not isinstance(schema, dict):
+        schema = {}
+    return {"decision": "once"} if "decision" in schema.get("properties", {}) else ELICITED
 ROOT_URI = "file:///interop/root"
 ROOT_NAME = "interop-root"
 

@@ -18,7 +18,7 @@ async function transport() {
 await run(task, async () => {
   const client = new Client({ name: 'interop-ts1', version: '1' }, { capabilities });
   client.setRequestHandler(types.CreateMessageRequestSchema, async () => answers.sampling());
-  client.setRequestHandler(types.ElicitRequestSchema, async () => answers.elicitation());
+  client.setRequestHandler(types.ElicitRequestSchema, async (request) => answers.elicitation(request.params));
   client.setRequestHandler(types.ListRootsRequestSchema, async () => answers.roots());
   const wire = await transport();
   await client.connect(wire);

@@ -17,7 +17,7 @@ await run(task, async () => {
     { capabilities, versionNegotiation: { mode: task.mode } },
   );
   client.setRequestHandler('sampling/createMessage', async () => answers.sampling());
-  client.setRequestHandler('elicitation/create', async () => answers.elicitation());
+  client.setRequestHandler('elicitation/create', async (request) => answers.elicitation(request.params));
   client.setRequestHandler('roots/list', async () => answers.roots());
   await client.connect(await transport());
   return {

@@ -71,7 +71,9 @@ pub(crate) fn run(layout: &Layout, options: &Options) -> Result<Tally> {
     let wanted = |job: &Job<'_>| options.only.as_deref().is_none_or(|word| job.name.contains(word));
     let jobs: Vec<Job<'_>> = jobs.into_iter().filter(wanted).collect();
     let apart = |name: &str| !options.direct && options.only.as_deref().is_none_or(|word| name.contains(word));
-    let (hard, with_agents) = (apart(hardship::NAME), apart(agents::NAME));
+    let hard = apart(hardship::NAME);
+    // Only where asked for: they are large programs of others that change from week to week.
+    let with_agents = !options.direct && options.only.as_deref().is_some_and(|word| agents::NAME.contains(word));
     if jobs.is_empty() && !hard && !with_agents {
         bail!("no job is called so");
     }

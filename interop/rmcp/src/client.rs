@@ -143,10 +143,14 @@ impl ClientHandler for Answers {
 
     async fn create_elicitation(
         &self,
-        _request: ElicitRequestParams,
+        request: ElicitRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        answer(json!({"action": "accept", "content": {"name": "Interop Tester"}}))
+        // A question of the gate wants a decision, those of servers a name.
+        let asked = serde_json::to_value(&request).unwrap_or_default();
+        let decides = asked.pointer("/requestedSchema/properties/decision").is_some();
+        let content = if decides { json!({"decision": "once"}) } else { json!({"name": "Interop Tester"}) };
+        answer(json!({"action": "accept", "content": content}))
     }
 }
 
