@@ -178,6 +178,7 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
     async fn grant(&self, context: &Context, params: &AccessGrantParams) -> Result<Raw, Fault> {
         let operator_actions = self.operator_actions(context)?;
         let tool = params.tool()?.map(ToOwned::to_owned);
+        self.within_reach(context, &params.server_id, tool.as_deref())?;
         self.house.server(&params.server_id).ok_or_else(|| unknown_server(&params.server_id))?;
         let expires_at = params.expires_at.as_deref().map(str::parse).transpose();
         let expires_at =
@@ -210,6 +211,7 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
     async fn revoke(&self, context: &Context, params: &AccessRevokeParams) -> Result<Raw, Fault> {
         let operator_actions = self.operator_actions(context)?;
         let tool = params.tool()?.map(ToOwned::to_owned);
+        self.within_reach(context, &params.server_id, tool.as_deref())?;
         let whole = params.entry_type == EntryType::ServerGrant;
         let selector = AccessSelector {
             principal: Some(params.agent_id.clone()),
@@ -230,6 +232,12 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
         }
         self.house.decided().await?;
         written(&params.revoked(u64::try_from(revoked).unwrap_or(u64::MAX)))
+    }
+
+    /// Whoever may decide for others decides with a narrowed token about what that token covers, and knows of nothing else.
+    fn within_reach(&self, context: &Context, server: &str, tool: Option<&str>) -> Result<(), Fault> {
+        let is_covered = self.house.is_covered(&context.session, &Presented::of(context, None), Some(server), tool);
+        if is_covered { Ok(()) } else { Err(unknown_server(server)) }
     }
 
     /// What is decided in the name of somebody who may decide for others, as the table has seen.

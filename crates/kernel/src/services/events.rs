@@ -27,6 +27,7 @@ use switchboard_protocol::{Fault, mgp};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::time::Instant;
 
+use crate::gate::rights::sees_all;
 use crate::gate::scopes::Presented;
 use crate::kernel::Kernel;
 use crate::services::house::{Rights, Servers, Tasks};
@@ -196,7 +197,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         }
         match audience {
             Audience::Everybody => true,
-            Audience::Operators => identity.admin && presented.is_empty(),
+            Audience::Operators => sees_all(session, presented),
             Audience::Doer { principal, server, tool } => {
                 (identity.admin || session.principal == *principal)
                     && self.house.is_covered(session, presented, server.as_deref(), tool.as_deref())

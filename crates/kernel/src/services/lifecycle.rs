@@ -62,7 +62,7 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         SERVERS_LIST,
         "All servers and how they are, for the command line.",
-        run!(kernel, _call => Ok::<_, Fault>(list(kernel))),
+        run!(kernel, call => Ok::<_, Fault>(list(kernel, call.context))),
     )
     .for_admins("see all servers", None)
     .uncounted(),
@@ -158,7 +158,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
         let notification = Notification::new(method::LIFECYCLE, Some(params));
         let tables = self.house.latest_tables();
         for session in clients {
-            if session.identity.admin || self.house.knows_of(&tables, &session, server) {
+            if sees_all(&session, &Presented::default()) || self.house.knows_of(&tables, &session, server) {
                 let _ = session.remote().notify(notification.clone());
             }
         }
@@ -265,7 +265,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
 
     fn shut_down(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
-        let server = self.named_server(&object)?;
+        let server = self.named_server(context, &object)?;
         let reason = match object.text("reason") {
             None => Reason::OperatorRequest,
             Some(word) => Reason::from_word(&word)
@@ -282,7 +282,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
 
     fn order(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let object = Object::open(params).map_err(malformed)?;
-        let server = self.named_server(&object)?;
+        let server = self.named_server(context, &object)?;
         let patience = patience(&object, &server)?;
         let word = object.text("order").unwrap_or_default();
         let reason = Reason::OperatorRequest;
@@ -303,10 +303,12 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
         }
     }
 
-    fn named_server(&self, params: &Object) -> Result<Arc<Server>, Fault> {
+    /// The server that an order is for. Whoever shows a token for other servers knows of none by this name.
+    fn named_server(&self, context: &Context, params: &Object) -> Result<Arc<Server>, Fault> {
         let missing = || Fault::new(FaultKind::InvalidParams, "`server_id` is missing or no string");
         let id = params.text("server_id").ok_or_else(missing)?;
-        self.house.server(&id).ok_or_else(|| unknown_server(&id))
+        let is_covered = self.house.is_covered(&context.session, &Presented::of(context, None), Some(&id), None);
+        self.house.server(&id).filter(|_| is_covered).ok_or_else(|| unknown_server(&id))
     }
 
     fn give(
@@ -337,10 +339,14 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 }
 
-/// All servers, for the command line.
-fn list(kernel: &Kernel) -> Value {
+/// All servers, for the command line; for a token that is good for some, those.
+fn list(kernel: &Kernel, context: &Context) -> Value {
+    let presented = Presented::of(context, None);
+    let is_covered =
+        |status: &&ServerStatus| Rights::is_covered(kernel, &context.session, &presented, Some(&status.id), None);
+    let statuses = kernel.status();
     json!({
-        "servers": kernel.described_servers(),
+        "servers": statuses.iter().filter(is_covered).map(described).collect::<Vec<_>>(),
         "draining": kernel.is_draining(),
         "uptime_secs": kernel.began().elapsed().as_secs(),
     })

@@ -263,7 +263,8 @@ impl Kernel {
         let whole = Wanted { server: &asked.id, tool: None };
         let is_own =
             registration.principal == *session.principal && self.covers_quietly(&session.principal, &presented, whole);
-        if !is_own && !decides_for_others(context) {
+        let is_covered = self.is_covered(session, &presented, Some(&asked.id), None);
+        if !is_own && !(decides_for_others(context) && is_covered) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());

@@ -11,7 +11,7 @@ use switchboard_protocol::Era;
 use switchboard_store::{Reuse, Verdict};
 
 use super::world::{
-    Client, ERAS, House, Script, dangerous, kind_of, open_house, ran, rejection, spec, tool_with, until,
+    Client, ERAS, House, Script, dangerous, kind_of, open_house, ran, rejection, spec, tool, tool_with, until,
 };
 
 const LONG: Duration = Duration::from_secs(20);
@@ -567,4 +567,51 @@ async fn a_grant_by_a_tool_waits_for_a_person() {
         assert!(house.events().await[before..].iter().any(made), "{tool}");
     }
     assert!(root.call("mgp_access_query", json!({"agent_id": "bob", "server_id": "db"})).await.is_ok());
+}
+
+/// A token that may decide for others and is good for one server decides about that one, and knows of no other.
+#[tokio::test]
+async fn a_narrowed_token_of_an_operator_decides_about_what_it_covers() {
+    let speaks = json!({"mgp": {"version": "0.6.0", "extensions": ["access_control", "audit", "lifecycle", "events"]}});
+    let tools = || Script::new(Era::Legacy, vec![tool("read")]);
+    for era in [Era::Legacy, Era::Modern] {
+        let house = House::with(&[("files", tools()), ("other", tools())], ServerPolicy::default, open_house).await;
+        let speaks =
+            if era == Era::Legacy { speaks.clone() } else { json!({"extensions": {"dev.cloto/mgp": speaks["mgp"]}}) };
+        let whole = with_scopes(&house, era, &["admin"], speaks.clone()).await;
+        let narrow = with_scopes(&house, era, &["admin", "server:other"], speaks).await;
+        let grant = |server: &str, entry: &str| {
+            let tool = (entry == "tool_grant").then_some("read");
+            let mut params =
+                json!({"agent_id": "bob", "server_id": server, "entry_type": entry, "permission": "allow"});
+            if let Some(tool) = tool {
+                params["tool_name"] = tool.into();
+            }
+            params
+        };
+        for entry in ["server_grant", "tool_grant"] {
+            for method in ["mgp/access/grant", "mgp/access/revoke"] {
+                let refused = narrow.request(method, grant("files", entry)).await.unwrap_err();
+                assert!(
+                    refused.message.contains("there is no server `files`"),
+                    "{era:?} {method} {entry}: {refused:?}"
+                );
+                narrow.request(method, grant("other", entry)).await.unwrap();
+                whole.request(method, grant("files", entry)).await.unwrap();
+            }
+        }
+        for method in ["mgp/lifecycle/shutdown", "mgp/audit/replay"] {
+            let params = json!({"server_id": "files", "limit": 1000});
+            let answer = narrow.request(method, params.clone()).await;
+            match method {
+                "mgp/audit/replay" => {
+                    let events = answer.unwrap()["events"].as_array().unwrap().clone();
+                    assert!(!events.is_empty());
+                    assert!(events.iter().all(|event| event["target"]["server_id"] == "other"), "{era:?} {events:?}");
+                }
+                _ => assert!(answer.unwrap_err().message.contains("there is no server `files`"), "{era:?} {method}"),
+            }
+            whole.request(method, params).await.unwrap();
+        }
+    }
 }
