@@ -30,6 +30,9 @@ pub(crate) fn start(common: &Common, usual: &str) -> Result<(), Failure> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .fmt_fields(EscapedFields)
+        // A line that cannot be written, as on a full disk, would else be complained of on standard error, in a way that panics
+        // where that cannot be written either.
+        .log_internal_errors(false)
         .finish();
     // Only a second start in one process could fail, and there is none.
     let _ = tracing::subscriber::set_global_default(logs);

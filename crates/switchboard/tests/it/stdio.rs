@@ -143,3 +143,18 @@ fn a_server_that_lacks_a_variable_is_told_of_and_tried_with_it() {
     let said = doctor.env("WIDGET_MODE", "k").output().unwrap();
     assert!(String::from_utf8_lossy(&said.stdout).contains("server \"w\": starts"), "{said:?}");
 }
+
+/// A log that cannot be written, as on a full disk, costs the log and nothing else.
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let mut command = home.command(&["--log", "trace", "stdio"]);
+    command.stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let mut peer = Peer::start(command);
+    peer.initialize();
+    for _ in 0..2 {
+        assert_eq!(peer.call("echo", &json!({"text": "x"})), Ok("x".to_owned()));
+    }
+    peer.child.kill().unwrap();
+}
