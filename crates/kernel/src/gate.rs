@@ -410,7 +410,16 @@ impl Kernel {
             && attempt.tool.split_once(':').is_some_and(|(_, uri)| arguments::is_opaque(uri));
         if scopes.is_empty() || opaque {
             let checks = policy.checks.clone();
-            return if checks.is_empty() { None } else { Box::pin(self.checked(checks, attempt, agreed)).await };
+            let found = if checks.is_empty() { None } else { Box::pin(self.checked(checks, attempt, agreed)).await };
+            let is_refused = found.as_ref().is_some_and(|violation| !violation.finding.asks());
+            let Some(beside) = attempt.beside_address().filter(|_| !scopes.is_empty() && !is_refused) else {
+                return found;
+            };
+            // Only the address itself is no place.
+            let bases = Bases::of(attempt.server, scopes).await;
+            let limits = Checks::new(&[], &ToolSecurity::default(), scopes, bases.first());
+            let limits = Arc::new(limits.also_based_at(bases.others()));
+            return Box::pin(resolve::check(limits, beside, &self.gate().options().understood, agreed)).await.or(found);
         }
         let bases = Bases::of(attempt.server, scopes).await;
         let mut doubt = None;

@@ -330,6 +330,11 @@ impl Attempt<'_> {
         beside_of(self.subject, self.params, &[])
     }
 
+    /// Members of the parameters that are sent beside the address of a resource.
+    pub(super) fn beside_address(&self) -> Option<Raw> {
+        rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key))
+    }
+
     /// Those of them that no dialect knows.
     pub(super) fn unknown_beside(&self) -> Option<Raw> {
         unknown_of(self.subject, self.params)

@@ -183,6 +183,14 @@ async fn the_spelling_that_is_sent_is_judged() {
             }
             assert!(ann.request("resources/read", json!({"uri": "s+file:///srv/ok/a"})).await.is_ok());
             assert!(ann.request("resources/read", json!({"uri": "script://one"})).await.is_ok(), "listed, and no path");
+            for (key, value) in [("path", json!("/etc/shadow")), ("arguments", json!({"path": "../shadow"}))] {
+                let mut params = json!({"uri": "script://one"});
+                params[key] = value;
+                assert!(ann.request("resources/read", params.clone()).await.is_err(), "beside the address: {params}");
+                if era == Era::Legacy {
+                    assert!(ann.request("resources/subscribe", params.clone()).await.is_err(), "{params}");
+                }
+            }
             let prefix = if alone { "" } else { "s__" };
             let beside = json!({"name": format!("{prefix}read"), "arguments": {}, "path": "/etc/shadow"});
             assert!(!ran(&ann.request("tools/call", beside).await), "beside the arguments");
