@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Notification, Object, Raw};
+use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
 use crate::bridge;
 use crate::directory::app;
@@ -221,6 +221,23 @@ fn own_words(result: &Raw) -> Raw {
     )
 }
 
+/// What a server is called, with what clients refuse a connection for lacking.
+fn named(info: Raw, id: &str) -> Raw {
+    let Ok(edit) = Edit::of(&info) else { return own_info() };
+    let missing = [("name", id), ("version", "0")]
+        .into_iter()
+        .filter(|(key, _)| edit.object().get(key).is_none_or(|value| value.kind() != Kind::String));
+    let wrong = ["title", "description", "websiteUrl"]
+        .into_iter()
+        .filter(|key| edit.object().get(key).is_some_and(|value| value.kind() != Kind::String));
+    let (missing, wrong): (Vec<_>, Vec<_>) = (missing.collect(), wrong.collect());
+    if missing.is_empty() && wrong.is_empty() {
+        return info;
+    }
+    let edit = wrong.into_iter().fold(edit, |edit, key| edit.remove(key));
+    missing.into_iter().fold(edit, |edit, (key, value)| edit.set(key, Raw::string(value))).finish()
+}
+
 /// What is held back of a server, for an answer that lists tools.
 pub(crate) fn held_of(server: &Server) -> serde_json::Value {
     notice::of_server(server.id(), &server.quarantine())
@@ -253,11 +270,12 @@ impl Greeting {
         if let ([(server, Some(hub))], 1) = (hubs.as_slice(), view.servers.len()) {
             let (id, instructions) = (server.id().clone(), server.instructions());
             let server = &hub.connected.server;
+            let said = capabilities::well_formed(&without_mgp(&server.capabilities));
             return Self {
                 // Instructions that are held back must not come in by the back door.
                 base: Some((own_words(&server.result), hub.revision().era())),
-                info: server.info.clone().and_then(provenance::cleaned).unwrap_or_else(own_info),
-                capabilities: announce(&capabilities::without_orders(&without_mgp(&server.capabilities), &[]), false),
+                info: server.info.clone().and_then(provenance::cleaned).map_or_else(own_info, |info| named(info, &id)),
+                capabilities: announce(&capabilities::without_orders(&said, &[]), false),
                 instructions: with_notice(instructions),
                 instructed: [id].into(),
             };
@@ -349,6 +367,20 @@ fn yes() -> Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_without_a_name_or_version_has_one_to_clients() {
+        for (info, expected) in [
+            (
+                serde_json::json!({"name": "a", "version": "1", "title": "A"}),
+                r#"{"name":"a","version":"1","title":"A"}"#,
+            ),
+            (serde_json::json!({"title": 5}), r#"{"name":"x","version":"0"}"#),
+            (serde_json::json!({"name": null, "version": 2, "y": 1}), r#"{"name":"x","version":"0","y":1}"#),
+        ] {
+            assert_eq!(named(Raw::from_value(&info).unwrap(), "x").as_str(), expected);
+        }
+    }
 
     #[test]
     fn what_a_server_says_of_itself_holds_no_key_of_the_kernel() {

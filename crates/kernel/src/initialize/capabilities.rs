@@ -24,9 +24,50 @@ const BY_NAME: [&str; 2] = ["experimental", "extensions"];
 const MAX_WORD_BYTES: usize = 128;
 const MAX_DEPTH: usize = 6;
 
+/// What a server says of itself without what SDK clients refuse a whole connection for: a member whose type is not the one
+/// that MCP defines. It costs only itself.
+pub(super) fn well_formed(capabilities: &Raw) -> Raw {
+    let Ok(object) = Object::open(capabilities) else { return Raw::empty_object() };
+    let kept = object.iter().filter_map(|(key, value)| {
+        let value = match &*key {
+            "experimental" | "extensions" => of_kind(&value, |_| Some(Kind::Object)),
+            "tools" | "prompts" | "resources" => {
+                of_kind(&value, |member| ["listChanged", "subscribe"].contains(&member).then_some(Kind::Bool))
+            }
+            "completions" | "logging" => of_kind(&value, |_| None),
+            "tasks" => well_formed_tasks(&value),
+            _ => Some(value),
+        };
+        Some((key, value?))
+    });
+    kept.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish()
+}
+
+/// An object without the members that are not of the kind they have to be; nothing where it is no object.
+fn of_kind(value: &Raw, kind_of: impl Fn(&str) -> Option<Kind>) -> Option<Raw> {
+    let object = Object::open(value).ok()?;
+    let is_right =
+        |(name, member): &(std::borrow::Cow<'_, str>, Raw)| kind_of(name).is_none_or(|kind| member.kind() == kind);
+    if object.iter().all(|member| is_right(&member)) {
+        return Some(value.clone());
+    }
+    Some(object.iter().filter(is_right).fold(Edit::empty(), |edit, (name, member)| edit.set(&name, member)).finish())
+}
+
+/// Which requests can be tasks: objects, three levels deep.
+fn well_formed_tasks(tasks: &Raw) -> Option<Raw> {
+    let all_objects = |value: &Raw| of_kind(value, |_| Some(Kind::Object));
+    let tasks = of_kind(tasks, |member| ["list", "cancel", "requests"].contains(&member).then_some(Kind::Object))?;
+    let Some(requests) = tasks.member("requests").as_ref().and_then(all_objects) else { return Some(tasks) };
+    let requests = Object::open(&requests).ok()?;
+    let requests =
+        requests.iter().fold(Edit::empty(), |edit, (name, request)| edit.set_optional(&name, all_objects(&request)));
+    Edit::of(&tasks).ok().map(|edit| edit.set("requests", requests.finish()).finish())
+}
+
 /// The part of a server's capabilities that may stand as the kernel's own.
 pub(super) fn defined(capabilities: &Raw) -> Raw {
-    let Ok(object) = Object::open(capabilities) else { return Raw::empty_object() };
+    let Ok(object) = Object::open(&well_formed(capabilities)) else { return Raw::empty_object() };
     let mut edit = Edit::empty();
     for (key, members) in DEFINED {
         let Some(given) = object.get(key).filter(|given| given.kind() == Kind::Object) else { continue };
@@ -136,6 +177,35 @@ mod tests {
             let found: Value = defined(&raw(&given)).view().expect("valid JSON");
             assert_eq!(found, expected, "{given}");
         }
+    }
+
+    #[test]
+    fn a_member_of_the_wrong_type_costs_only_itself() {
+        let rows = [
+            (json!({"experimental": {"a": 5, "b": {}, "c": null, "d": true}}), json!({"experimental": {"b": {}}})),
+            (json!({"extensions": {"a/b": null}, "tools": {}}), json!({"extensions": {}, "tools": {}})),
+            (
+                json!({"experimental": [], "prompts": null, "logging": true, "completions": {}}),
+                json!({"completions": {}}),
+            ),
+            (
+                json!({"tools": {"listChanged": "yes"}, "resources": {"subscribe": true, "listChanged": 1}}),
+                json!({"tools": {}, "resources": {"subscribe": true}}),
+            ),
+            (json!({"tasks": {"requests": 5, "list": true, "cancel": {}}}), json!({"tasks": {"cancel": {}}})),
+            (
+                json!({"tasks": {"requests": {"tools": {"call": {}, "x": 1}, "sampling": 7}}}),
+                json!({"tasks": {"requests": {"tools": {"call": {}}}}}),
+            ),
+            (json!(null), json!({})),
+        ];
+        for (given, expected) in rows {
+            for judge in [well_formed, defined] {
+                assert_eq!(judge(&raw(&given)).view::<Value>().expect("valid JSON"), expected, "{given}");
+            }
+        }
+        let vendor = json!({"x-vendor": [1], "tools": {"x": 1}});
+        assert_eq!(well_formed(&raw(&vendor)).view::<Value>().expect("valid JSON"), vendor);
     }
 
     #[test]
