@@ -21,6 +21,7 @@ mod machine;
 mod meaning;
 mod own;
 mod pairs;
+mod pattern;
 mod place;
 mod reach;
 mod remote;

@@ -50,6 +50,17 @@ pub(super) fn is_root(name: &str) -> bool {
     ROOTS.contains(&name)
 }
 
+/// The folders at the root that systems have, and those that limits speak of.
+pub(super) fn roots(places: &[path::Scope]) -> impl Iterator<Item = String> {
+    let first = |pattern: &str| pattern.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
+    let of_place = move |place: &path::Scope| {
+        let globs = place.allow.iter().chain(&place.deny).map(|glob| first(&glob.to_string()));
+        globs.chain([first(&place.base)]).collect::<Vec<_>>()
+    };
+    let own: Vec<String> = places.iter().flat_map(of_place).filter(|name| !name.is_empty()).collect();
+    ROOTS.iter().map(|name| (*name).to_owned()).chain(own)
+}
+
 /// Whether a text of one word names a place by itself.
 pub(super) fn names_path(places: &[path::Scope], text: &str) -> bool {
     if text.contains(char::is_whitespace) {

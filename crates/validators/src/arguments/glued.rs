@@ -6,7 +6,7 @@ use super::uri::{self, scheme_of};
 use super::{body, place};
 
 /// A name that nobody gives to a file, for what a shell puts in place of a pattern.
-const ANY_NAME: &str = "q7zk2";
+pub(super) const ANY_NAME: &str = "q7zk2";
 /// More letters in front of a value are no options of one letter.
 const MAX_LETTERS: usize = 5;
 
@@ -112,7 +112,7 @@ pub(super) fn filled_in(word: &str) -> Option<Vec<String>> {
 }
 
 /// Whether some shell reads `..` out of a pattern for one name. A sign in front stands for no dot; a class may.
-fn may_be_step_up(name: &str) -> bool {
+pub(super) fn may_be_step_up(name: &str) -> bool {
     let mut literal = String::new();
     let mut letters = name.chars();
     while let Some(letter) = letters.next() {

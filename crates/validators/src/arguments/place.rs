@@ -13,7 +13,7 @@ use switchboard_policy::schema::Evidence;
 use super::World;
 use super::role::Role;
 use super::uri::{self, scheme_of};
-use super::{body, glued};
+use super::{body, glued, pattern};
 use crate::{Finding, Verdict, percent};
 
 /// Everything, for a grant that only denies.
@@ -108,10 +108,11 @@ const ENDINGS: [&str; 24] = [
     "yml", "toml", "log", "zip", "doc", "docx", "xlsx", "html",
 ];
 /// Keys whose strings are patterns for names.
-const PATTERNS: [&str; 12] = [
-    "pattern", "patterns", "glob", "globs", "regex", "regexp", "exclude", "excludes", "include", "includes", "ignore",
-    "filter",
-];
+const PATTERNS: [&str; 8] = ["pattern", "patterns", "glob", "globs", "include", "includes", "filter", "filters"];
+/// Keys whose strings are expressions for what stands in files.
+const CONTENTS: [&str; 2] = ["regex", "regexp"];
+/// Words in keys of patterns for what is not to be found.
+const EXCLUDING: [&str; 5] = ["exclude", "excludes", "excluded", "ignore", "ignored"];
 /// Keys whose strings are the text that a tool works on, besides those of prose.
 const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html", "json", "yaml"];
 
@@ -131,6 +132,10 @@ pub(super) enum Field {
     Remote,
     /// A pattern: goes down from a place that stands elsewhere.
     Below,
+    /// The same for what is left out.
+    Excluded,
+    /// An expression for what stands in files.
+    Contents,
     /// Says where something stands in a document, often as a path does.
     Expression,
     /// A branch or the like, which is no file with a dot in front.
@@ -155,6 +160,8 @@ impl Field {
             Role::Path => Self::Place,
             _ if LIKELY_PLACES.contains(&last) => Self::Place,
             _ if PERHAPS_PLACES.contains(&last) => Self::Perhaps,
+            _ if whole.split('_').any(|word| EXCLUDING.contains(&word)) => Self::Excluded,
+            _ if CONTENTS.contains(&last) => Self::Contents,
             _ if PATTERNS.contains(&last) => Self::Below,
             _ if EXPRESSIONS.contains(&last) => Self::Expression,
             Role::Reference => Self::Reference,
@@ -224,6 +231,10 @@ pub(super) fn check(
         inside(places, &address, world)?;
     }
     if !evidence.lists(text) {
+        if field == Field::Below && anchored && !glued::is_pattern(&tidy) && pattern::may_name_file(&tidy) {
+            // A search finds a name that is written out, too.
+            check_pattern(places, &tidy, true)?;
+        }
         // Signs of a pattern may be marks that others leave out.
         let mut readings = [text.trim(), &*tidy].into_iter().filter(|word| is_searched_for(field, word));
         readings.try_for_each(|word| check_pattern(places, word, true))?;
@@ -234,6 +245,9 @@ pub(super) fn check(
         || field == Field::Command
     {
         return Ok(());
+    }
+    if field == Field::Below {
+        return pattern::check(places, anchored, &tidy, world);
     }
     let place = matches!(field, Field::Place | Field::Perhaps);
     if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
@@ -263,9 +277,10 @@ pub(super) fn check(
         Field::Perhaps => tidy.contains(['/', '\\', '~', '$']) || tidy.split_whitespace().any(is_file),
         Field::Label => form >= Form::Relative,
         // `\bword\b` is an expression.
-        Field::Below if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
+        Field::Excluded if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
+        Field::Contents if anchored => body::names_path(places, &tidy),
         Field::Expression => body::names_path(places, &tidy),
-        Field::Below => form == Form::Path || form >= Form::Relative && !anchored,
+        Field::Below | Field::Excluded | Field::Contents => form == Form::Path || form >= Form::Relative && !anchored,
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
@@ -310,7 +325,7 @@ pub(super) fn check(
 /// keys for places and patterns.
 fn is_searched_for(field: Field, word: &str) -> bool {
     let searches = match field {
-        Field::Place | Field::Perhaps | Field::Below => true,
+        Field::Place | Field::Perhaps | Field::Below | Field::Contents => true,
         Field::Unknown | Field::Label | Field::Remote => word.contains(char::is_alphanumeric),
         _ => false,
     };
@@ -529,6 +544,11 @@ pub(super) fn inside(places: &[path::Scope], text: &str, world: &dyn World) -> V
 /// Whether a text, taken alone, has the form of a path or of a file's name.
 pub(super) fn may_be_path(text: &str) -> bool {
     form(text) >= Form::Name
+}
+
+/// Whether a text begins as only paths do, climbs, or is a URL that may name a file.
+pub(super) fn begins_as_path(text: &str) -> bool {
+    form(text) == Form::Path
 }
 
 /// Whether a text, taken alone, has the form of a path with a separator.

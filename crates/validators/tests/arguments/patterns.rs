@@ -105,3 +105,102 @@ fn a_pattern_that_finds_nothing_denied_passes() {
         ],
     );
 }
+
+/// What is put apart before any folder is looked at leads where it says.
+#[test]
+fn choices_of_a_pattern_are_paths() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "pattern": {"type": "string"}, "include": {"type": "array", "items": {"type": "string"}},
+    }});
+    let schema = std::sync::Arc::new(switchboard_policy::schema::Schema::read(&crate::common::raw(&schema)));
+    let scope = json!({"paths": ["/srv/ok", "/srv/ok/**"]});
+    let limited = checks_from("/srv/ok", &[], &json!({}), &[scope]).with_schema(Some(schema));
+    let leading_out = [
+        "{..,x}/secret/key.txt",
+        "{../secret,sub}/*",
+        "{/etc/passwd,x}",
+        "{/etc,x}/passwd",
+        "{,/etc/passwd}",
+        "@(..)/secret/key.txt",
+        "@(/etc)/passwd",
+        "+(.)/secret/x",
+        "[.]./secret/x",
+        ".[.]/secret/x",
+        ".?/secret/x",
+        "..*/secret/x",
+        "{.,x}./secret/x",
+        "..{,}/secret/*",
+        "sub/{..,a}/{..,b}/secret/*",
+        "{~,x}/.ssh/*",
+        "{$HOME,x}/.ssh/*",
+        "(..|x)/secret/x",
+        "x,../secret/*",
+        "x|../secret/*",
+        "x ../secret/*",
+        "../secret/*",
+        "/etc/*",
+        "/*",
+        "/e*/passwd",
+        "/**/passwd",
+    ];
+    let hostile: Vec<Value> = leading_out
+        .iter()
+        .flat_map(|pattern| {
+            [
+                json!({"path": "/srv/ok", "pattern": pattern}),
+                json!({"path": "/srv/ok", "include": ["*.rs", pattern]}),
+                json!({"pattern": pattern}),
+            ]
+        })
+        .collect();
+    assert_hostile(&limited, &hostile);
+    let honest = [
+        "**/*.md",
+        "src/**/*.rs",
+        "sub/*",
+        "src/[a-z]*.py",
+        "*.{ts,tsx}",
+        "{src,tests}/**/*.rs",
+        "!(node_modules)/**",
+        "/srv/ok/**/*.rs",
+        ".github/*",
+        "foo|bar",
+        "fn (new|of)\\(",
+        ".*",
+    ];
+    let honest = honest.iter().flat_map(|pattern| {
+        [json!({"path": "/srv/ok", "pattern": pattern}), json!({"path": "/srv/ok/sub", "include": [pattern]})]
+    });
+    assert_honest(&limited, &honest.collect::<Vec<_>>());
+    let routes = ["/api/v1", "/users/:id", "/login?next=", "GET /api/v1", "POST|/api/users"];
+    let routes = routes.iter().map(|route| json!({"path": "/srv/ok", "pattern": route}));
+    assert_honest(&limited, &routes.collect::<Vec<_>>());
+    let alone = ["**/*.md", "src/**/*.rs", "sub/*", "/srv/ok/**/*.rs"].map(|pattern| json!({"pattern": pattern}));
+    assert_honest(&limited, &alone);
+}
+
+/// A name that is denied is denied to a search for it, and what is left out finds nothing.
+#[test]
+fn a_search_for_a_denied_name_is_refused_and_leaving_it_out_is_not() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "pattern": {"type": "string"}, "glob": {"type": "string"},
+        "excludePatterns": {"type": "array", "items": {"type": "string"}},
+    }});
+    let schema = std::sync::Arc::new(switchboard_policy::schema::Schema::read(&crate::common::raw(&schema)));
+    let limited = limited().with_schema(Some(schema));
+    assert_hostile(
+        &limited,
+        &[
+            json!({"path": "/srv/ok", "pattern": ".env"}),
+            json!({"path": "/srv/ok/sub", "pattern": "KEY", "glob": ".env"}),
+            json!({"path": "/srv/ok", "pattern": "secret.txt"}),
+        ],
+    );
+    assert_honest(
+        &limited,
+        &[
+            json!({"path": "/srv/ok", "pattern": "a.txt", "excludePatterns": ["**/.env", "**/d/**", "secret*"]}),
+            json!({"path": "/srv/ok", "pattern": "secret", "glob": "a.rs"}),
+        ],
+    );
+}

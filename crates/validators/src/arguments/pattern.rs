@@ -1,0 +1,169 @@
+//! What a pattern for names leads to: every choice of its braces and groups, as the path that it begins.
+//!
+//! A pattern goes down from a place that another argument names, or from where its server was started. Libraries put braces
+//! and groups apart before they look at any folder, so `{../x,a}/*` is `../x/*` and `a/*`; signs like `*` stand for names
+//! that are there, which `..` is to some shells. The part before the first sign is walked like a path, links included.
+
+use std::slice;
+
+use switchboard_policy::path;
+
+use super::{body, glued, place};
+use crate::Verdict;
+use crate::arguments::World;
+
+/// More choices of one pattern are not put apart.
+const MAX_CHOICES: usize = 64;
+/// Signs in front of a group, as libraries for patterns have them.
+const GROUP_SIGNS: [char; 5] = ['@', '+', '*', '?', '!'];
+
+/// Whether everything that a pattern finds lies inside. `anchored` is whether another argument is the place that it goes
+/// down from.
+pub(super) fn check(places: &[path::Scope], anchored: bool, text: &str, world: &dyn World) -> Verdict {
+    if anchored && text.starts_with('\\') {
+        // `\bword\b` is an expression.
+        return if body::names_path(places, text) { place::inside(places, text, world) } else { Ok(()) };
+    }
+    let choices = choices(text);
+    choices.iter().try_for_each(|choice| {
+        one(places, anchored, choice, world)?;
+        glued::parts(choice).try_for_each(|part| one(places, anchored, part, world))
+    })
+}
+
+/// Whether a name that is written out is what a search may look for: then a denial of such names speaks of it.
+pub(super) fn may_name_file(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && place::may_be_path(text)
+}
+
+fn one(places: &[path::Scope], anchored: bool, choice: &str, world: &dyn World) -> Verdict {
+    if choice.is_empty() {
+        return Ok(());
+    }
+    let filled = filled(choice);
+    let climbs = filled.split(['/', '\\']).any(|name| name == "..");
+    // As a pattern `/**/x` is no comment.
+    let is_absolute = choice.starts_with('/') && !choice.contains(char::is_whitespace);
+    if is_absolute || climbs || place::begins_as_path(choice) {
+        // A route of an interface begins as a path does, but no system has a folder of that name.
+        let is_route = anchored && choice.starts_with('/') && !climbs && !may_be_there(places, choice);
+        return if is_route { Ok(()) } else { place::inside(places, &filled, world) };
+    }
+    if choice.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    if !anchored {
+        let counts = place::is_separated(choice) || glued::is_pattern(choice);
+        return if counts { place::inside(places, &filled, world) } else { Ok(()) };
+    }
+    // Signs of an expression stand in no name of a link.
+    let is_plain = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || "._-@ ~#,=".contains(c));
+    let names = choice.split('/').take_while(is_plain).collect::<Vec<_>>();
+    let front = names.join("/");
+    if front.is_empty() || !place::is_separated(choice) {
+        return Ok(());
+    }
+    // It goes down from a place that is allowed: from others nothing is reached at all.
+    let starts = places.iter().map(slice::from_ref).filter(|place| place::inside(place, ".", world).is_ok());
+    starts.into_iter().try_for_each(|place| place::inside(place, &front, world))
+}
+
+fn is_sign(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+/// A choice with a name in the place of each sign, and a step up where some shell could read one.
+fn filled(choice: &str) -> String {
+    let count = choice.split('/').count();
+    let names = choice.split('/').enumerate().map(|(index, name)| match name {
+        name if !is_sign(name) => name.to_owned(),
+        // As an expression it stands for everything.
+        ".*" if index + 1 == count => glued::ANY_NAME.to_owned(),
+        name if glued::may_be_step_up(name) => "..".to_owned(),
+        name => name.replace(['*', '?'], glued::ANY_NAME),
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// Whether the first name of an absolute pattern may be that of a folder which is there.
+fn may_be_there(places: &[path::Scope], choice: &str) -> bool {
+    let mut names = choice.split(['/', '\\']).filter(|name| !name.is_empty() && *name != ".");
+    let Some(first) = names.next() else { return true };
+    match first.find(['*', '?', '[', '(', '$', '{']) {
+        Some(at) => body::roots(places).any(|root| root.starts_with(&first[..at])),
+        None => body::is_there(places, choice) || body::roots(places).any(|root| root == first),
+    }
+}
+
+/// What braces and groups of a pattern stand for.
+fn choices(text: &str) -> Vec<String> {
+    let mut done = Vec::new();
+    let mut open = path::choices(text);
+    while let Some(choice) = open.pop() {
+        match group(&choice) {
+            Some(more) if open.len() + done.len() + more.len() <= MAX_CHOICES => open.extend(more),
+            _ => done.push(choice),
+        }
+    }
+    done
+}
+
+/// The choices of the last group, `@(a|b)` or a plain one. What may stand several times stands once and twice.
+fn group(text: &str) -> Option<Vec<String>> {
+    let at = text.rfind('(')?;
+    let (front, rest) = (&text[..at], &text[at + 1..]);
+    let (inner, behind) = rest.split_once(')')?;
+    let sign = front.chars().next_back().filter(|sign| GROUP_SIGNS.contains(sign));
+    // In an expression the sign belongs to what stands in front of it.
+    let bare = sign.map_or(front, |sign| &front[..front.len() - sign.len_utf8()]);
+    let words: Vec<&str> = inner.trim_start_matches("?:").split('|').collect();
+    let once = words.iter().map(|word| format!("{bare}{word}{behind}"));
+    let twice = words.iter().map(|word| format!("{bare}{word}{word}{behind}"));
+    let none = || format!("{bare}{behind}");
+    Some(match sign {
+        Some('!') => vec![format!("{bare}*{behind}")],
+        Some('+') => once.chain(twice).collect(),
+        Some('*') => once.chain(twice).chain([none()]).collect(),
+        Some('?') => once.chain([none()]).collect(),
+        _ => once.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_and_groups_are_put_apart() {
+        for (text, expected) in [
+            ("a", &["a"][..]),
+            ("{a,b}/c", &["a/c", "b/c"]),
+            ("@(..)/x", &["../x"]),
+            ("+(.)/x", &["../x", "./x"]),
+            ("(..|x)/y", &["../y", "x/y"]),
+            ("?(../)x", &["../x", "x"]),
+            ("..{,}/x", &["../x", "../x"]),
+            ("(unclosed", &["(unclosed"]),
+        ] {
+            let mut found = choices(text);
+            found.sort();
+            assert_eq!(found, expected, "{text}");
+        }
+        assert!(choices(&"{a,b}".repeat(40)).len() <= MAX_CHOICES);
+        assert!(choices(&"+(a|b)".repeat(40)).len() <= MAX_CHOICES);
+    }
+
+    #[test]
+    fn signs_are_filled_as_shells_may() {
+        for (choice, expected) in [
+            ("[.]./x", "../x"),
+            (".?/x", "../x"),
+            ("..*/x", "../x"),
+            (".*", glued::ANY_NAME),
+            ("a/b", "a/b"),
+            ("src/**/x", &format!("src/{0}{0}/x", glued::ANY_NAME)),
+        ] {
+            assert_eq!(filled(choice), expected, "{choice}");
+        }
+    }
+}
