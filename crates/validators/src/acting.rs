@@ -15,7 +15,7 @@ use switchboard_protocol::mgp::{Risk, TrustLevel};
 use switchboard_wire::{Kind, Object, Raw};
 
 use crate::Finding;
-use crate::arguments::{Violation, variables};
+use crate::arguments::{Violation, patch, variables};
 pub(crate) use command::is_word_of_texts;
 use place::Place;
 
@@ -29,6 +29,8 @@ const MAX_VALUES: usize = 16 * 1024;
 const TWICE: &str = "a member stands twice, and servers differ in which one they read";
 /// Words of a list that may be a command.
 const MAX_WORDS: usize = 64;
+/// Members of one object that are joined to each other.
+const MAX_JOINED: usize = 16;
 
 /// What is known of a tool whose calls are looked at, computed once per definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +76,8 @@ impl Outlook {
                 };
                 look.runs = !self.looks && object.iter().any(|(key, member)| leads_there(&key, &member));
                 let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
-                members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)))?
+                let found = members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)));
+                found.or_else(|| look.joined(&object))?
             }
             // What is no object has no members that a server could read.
             Err(_) if arguments.kind() != Kind::Object => return None,
@@ -139,14 +142,56 @@ impl Look<'_> {
                 let Ok(object) = Object::open(value) else { return Some(ActingValue::new(TWICE)) };
                 // `{"path": {"p": ..}}` is a path still.
                 let said = |inner: &str| is_path(key) && key_role::of(inner) == Role::Other;
-                object.iter().find_map(|(inner, member)| {
+                let found = object.iter().find_map(|(inner, member)| {
                     let meant = if said(&inner) { key } else { &*inner };
                     Some(self.at(&member, meant, depth + 1)?.under(&inner))
-                })
+                });
+                found.or_else(|| self.joined(&object))
             }
             Kind::Array => self.list(value, key, depth),
             _ => self.text(value, key, depth),
         }
+    }
+
+    /// A place that two members name together: `{"folder": "/root", "name": ".bashrc"}`.
+    fn joined(&self, object: &Object) -> Option<ActingValue> {
+        let strings = |is: fn(&str) -> bool| {
+            let members = object.iter().filter(move |(key, _)| is(key));
+            let each = members.flat_map(|(_, member)| member.elements().unwrap_or_else(|| vec![member]));
+            let texts = each.filter_map(|one| one.as_text()).filter(|text| !text.contains(char::is_whitespace));
+            texts.take(MAX_JOINED).collect::<Vec<_>>()
+        };
+        let folders = strings(is_path);
+        if folders.is_empty() {
+            return None;
+        }
+        let names = strings(place::names_file);
+        let pairs = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
+        let paths = pairs.filter(|(folder, name)| folder != name && !name.starts_with(['/', '~']));
+        let mut paths = paths.map(|(folder, name)| format!("{}/{name}", folder.trim_end_matches('/')));
+        paths.find_map(|path| place::leads_to(&path, "path", self.outlook.looks)).map(ActingValue::new)
+    }
+
+    /// What a patch writes to.
+    fn patched(&self, value: &Raw, key: &str) -> Option<ActingValue> {
+        let is_named = patch::is_key(key);
+        let may_be = is_named || place::of(key) != Place::Text && patch::begins(value.as_str());
+        if !may_be || self.outlook.looks {
+            return None;
+        }
+        let text = value.as_text()?;
+        let patch = patch::read(&text, is_named)?;
+        let lead = patch.names.iter().find_map(|name| {
+            // Files of a home are kept as patches as well.
+            let at_home = || place::leads_to(&format!("~/{name}"), "path", false).filter(|_| !name.contains('/'));
+            place::leads_to(name, "path", false).or_else(at_home)
+        });
+        let runs = || {
+            patch.names.iter().any(|name| place::is_pipeline(name, "path")).then_some(())?;
+            let added = text.lines().filter_map(|line| line.strip_prefix('+')).collect::<Vec<_>>().join("\n");
+            command::in_pipeline(head(&added))
+        };
+        lead.or_else(runs).map(ActingValue::new)
     }
 
     fn list(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
@@ -174,6 +219,11 @@ impl Look<'_> {
             && let Some(found) = self.at(&inner, key, depth + 1)
         {
             return Some(ActingValue { pointer: String::new(), ..found });
+        }
+        if bytes.len() > 8
+            && let Some(found) = self.patched(value, key)
+        {
+            return Some(found);
         }
         // One word is a name, a number, an address: it may lead to a file, or choose what is done.
         if !self.outlook.looks && bytes.contains(&b'@') && place::forwards(key) {

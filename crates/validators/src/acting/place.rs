@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use switchboard_policy::key_role::{self, Role};
+use switchboard_policy::path;
 use switchboard_policy::risk::fallback::words;
 use switchboard_protocol::mgp::security::ToolSecurity;
 
 use super::is_path;
+use crate::arguments::pattern;
 use crate::shell;
 
 type Set = LazyLock<HashSet<&'static str>>;
@@ -31,6 +33,8 @@ tables! {
         arguments flags bash powershell";
     /// Last words of keys that name something: it may begin like a command.
     NAMES = "name names column columns field fields key keys title tag tags category artist track album";
+    /// Last words of keys for names of files and for patterns that find them.
+    FILES = "name names file files filename pattern patterns glob globs include includes mask";
     /// What a tool stores or shows, in its name or in the first words of its description.
     STORED = "note notes memo memory memories file files document documents doc docs page pages comment comments issue issues \
         ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards todo todos \
@@ -188,11 +192,41 @@ pub(super) fn is_pipeline(path: &str, key: &str) -> bool {
     path.len() <= 1024 && is_path(key) && PIPELINES.iter().any(|place| is_at(path, place))
 }
 
+/// Whether the strings under a key are names of files, or find such below a folder that another key names.
+pub(super) fn names_file(key: &str) -> bool {
+    let excludes = |word: &String| word.starts_with("exclude") || word.starts_with("ignore");
+    is_path(key) || last_word(key, |last| FILES.contains(last)) && !words(key).iter().any(excludes)
+}
+
+/// A pattern with the names in the place of its signs that it finds among those which run at every start.
+fn found_by(pattern: &str) -> Vec<String> {
+    let step = |step: &str| {
+        let plain = path::plain_classes(step);
+        let says = plain.bytes().filter(u8::is_ascii_alphanumeric).count() > 1 && !plain.starts_with(['*', '?']);
+        let steps = OPENED.iter().flat_map(|place| place.split('/')).chain(STARTED.iter().copied()).chain(["hooks"]);
+        let glob = (plain.contains(['*', '?']) && says).then(|| path::Glob::new(&plain))?;
+        steps.filter(|name| !name.is_empty()).find(|name| glob.matches(&[(*name).to_owned()]))
+    };
+    let filled =
+        |choice: String| choice.split('/').map(|name| step(name).unwrap_or(name)).collect::<Vec<_>>().join("/");
+    pattern::choices(pattern).into_iter().map(filled).filter(|path| path != pattern).collect()
+}
+
 /// What lies where a path leads, if a person would want to know: secrets, and for a tool that may write what runs at every start.
 pub(super) fn leads_to(text: &str, key: &str, looks: bool) -> Option<String> {
-    if text.len() > 1024 || !is_path(key) {
+    if text.len() > 1024 || !is_path(key) && (looks || !names_file(key)) {
         return None;
     }
+    if !looks && text.contains(['[', '{', '(', '*', '?']) {
+        return found_by(text)
+            .into_iter()
+            .find_map(|path| leads_there(&path, looks))
+            .or_else(|| leads_there(text, looks));
+    }
+    leads_there(text, looks)
+}
+
+fn leads_there(text: &str, looks: bool) -> Option<String> {
     if !looks && OPENED.iter().any(|place| is_at(text, place)) {
         return Some(format!("what is written to `{text}` decides what runs later"));
     }

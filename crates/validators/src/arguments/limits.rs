@@ -11,7 +11,7 @@ use super::machine::{self, Machine};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, remote, sql, uri, words};
+use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, remote, sql, uri, words};
 use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
@@ -40,15 +40,17 @@ struct Known<'a> {
     operand: bool,
     /// Whether it belongs to a command that is written as an object, or its key is for the words of one.
     words: bool,
+    /// Whether the key says that it is a patch.
+    patch: bool,
     evidence: Evidence<'a>,
 }
 
 impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
-        let (named, operand, words) = (false, false, false);
+        let (named, operand, words, patch) = (false, false, false, false);
         let (machine, other, several) = (Machine::No, remote::Other::No, false);
-        Self { field, role, named, machine, other, several, operand, words, evidence: Evidence::none() }
+        Self { field, role, named, machine, other, several, operand, words, patch, evidence: Evidence::none() }
     }
 }
 
@@ -137,7 +139,8 @@ impl<'a> Limits<'a> {
                     let other = remote::Other::of(&key);
                     let several = machine == Machine::Surely && key.ends_with(['s', 'S']);
                     let words = in_words;
-                    let inner = Known { field, role, named, machine, other, several, operand, words, evidence };
+                    let patch = patch::is_key(&key);
+                    let inner = Known { field, role, named, machine, other, several, operand, words, patch, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -191,6 +194,15 @@ impl<'a> Limits<'a> {
                 refused
             });
         }
+        let unread = self.checks.places.is_empty() || is_body && !known.patch;
+        let patch = if unread { None } else { patch::read(text, known.patch) };
+        if let Some(patch) = &patch {
+            at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, self.world))?;
+        }
+        // What a patch changes is text of the files that it names.
+        let around = patch.filter(|_| known.patch).map(|patch| patch.rest.join("\n"));
+        let whole = text;
+        let text = around.as_deref().unwrap_or(text);
         if *field == Field::Unknown
             && let Some(pairs) = document::read(text)
         {
@@ -226,6 +238,7 @@ impl<'a> Limits<'a> {
             }
         }
         // A file that lies inside of the paths leads to no host.
+        let text = whole;
         let is_word = known.operand && !text.contains("://") && !text.contains('@');
         if self.hosts && !is_word && (self.checks.places.is_empty() || !uri::is_file(text)) {
             at(SCOPE, self.host(text, known))

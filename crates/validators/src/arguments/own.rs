@@ -13,7 +13,7 @@ use switchboard_wire::Raw;
 use parts::Parts;
 
 use super::role::Role;
-use super::{dial, uri, walk};
+use super::{dial, patch, pattern, uri, walk};
 use crate::{Finding, percent};
 
 /// Paths of one call whose links are followed; a call that names more is asked about.
@@ -26,6 +26,9 @@ const MAX_JOINED: usize = 256;
 const MAX_PIECES: usize = 64;
 /// Folders of one call from which the links of its relative paths are followed.
 const MAX_FOLDERS: usize = 64;
+
+/// Ends of files that lie beside a store and belong to it.
+const BESIDE_STORE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// What kind of place it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,10 +127,10 @@ impl OwnFiles {
                 is_long |= role == Role::Path || text.starts_with(['/', '~', '.', '$']) && !is_text(role);
                 return;
             }
-            if text.is_empty() || is_text(role) && !is_word {
+            if text.is_empty() || is_text(role) && !is_word && !patch::begins(text) {
                 return;
             }
-            let pieces = if is_text(role) { vec![text.to_owned()] } else { words_in(is_command(role), text) };
+            let pieces = pieces(role, text);
             for reading in pieces.iter().flat_map(|piece| self.readings(piece)) {
                 parts.add(&reading);
                 if reading.starts_with('/') && named.len() <= MAX_FOLDERS && !named.contains(&reading) {
@@ -162,9 +165,11 @@ impl OwnFiles {
         let is_command = is_command(role);
         let is_word = !text.trim().contains(char::is_whitespace);
         if is_text(role) && !is_word {
-            return false;
+            return patch::begins(text);
         }
-        any_name(role, text) || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text))
+        any_name(role, text)
+            || patch::begins(text) && !is_word
+            || self.may_name(text) && (is_word || is_command || self.speaks_of_place(text))
     }
 
     /// Looks at one string.
@@ -172,10 +177,10 @@ impl OwnFiles {
         if !self.counts(role, text) {
             return;
         }
-        let finds = |path: &str| only_reads && !is_command(role) && path.contains(['*', '?', '[', '{']);
-        let (is_command, is_text, any_name) = (is_command(role), is_text(role), any_name(role, text));
+        let finds = |path: &str| only_reads && !is_command(role) && path.contains(['*', '?', '[', '{', '(']);
+        let words = pieces(role, text);
+        let (is_command, any_name) = (is_command(role), any_name(role, text));
         let is_word = !text.trim().contains(char::is_whitespace);
-        let words = if is_text { vec![text.trim().to_owned()] } else { words_in(is_command, text) };
         for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
         {
             for reading in self.readings(word) {
@@ -231,7 +236,19 @@ impl OwnFiles {
         let is_stem =
             |name: &String| name.split_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case(text.trim()));
         let names = |name: &String| holds(text.as_bytes(), name.as_bytes()) || is_stem(name);
-        text.bytes().any(is_sign) || self.names.iter().any(names)
+        text.bytes().any(is_sign)
+            || self.names.iter().any(names)
+            || text.contains(['[', '{', '(']) && text.split_whitespace().any(|word| self.is_found_by(word))
+    }
+
+    /// Whether a word is a pattern that finds the name of a place: `mgp.t[o]ml`.
+    fn is_found_by(&self, word: &str) -> bool {
+        let word = word.trim_matches(['"', '\'', '`', ',', ';']);
+        let Some(front) = word.find(['[', '{', '(']).map(|at| word[..at].trim_end_matches(['@', '+', '!'])) else {
+            return false;
+        };
+        let begins = |name: &&String| name.get(..front.len()).is_some_and(|start| start.eq_ignore_ascii_case(front));
+        word.len() <= path::MAX_PATH_BYTES && self.names.iter().filter(begins).any(|name| matches(word, name))
     }
 
     /// Whether a longer text has the name of a place in it, in any escape.
@@ -310,7 +327,9 @@ impl OwnFiles {
                     let stem = place[last].rsplit_once('.').map_or(place[last].as_str(), |(stem, _)| stem);
                     names.len() == place.len()
                         && (0..last).all(fits)
-                        && (fits(last) || names[last].to_lowercase().starts_with(&stem.to_lowercase()))
+                        && (fits(last)
+                            || names[last].to_lowercase().starts_with(&stem.to_lowercase())
+                            || BESIDE_STORE.iter().any(|end| matches(&names[last], &format!("{}{end}", place[last]))))
                 }
             }
         })
@@ -343,6 +362,13 @@ const fn is_text(role: Role) -> bool {
 fn any_name(role: Role, text: &str) -> bool {
     let is_word = !text.trim().contains(char::is_whitespace);
     is_command(role) && text.len() <= MAX_BARE_BYTES || is_word && matches!(role, Role::Path | Role::Reference)
+}
+
+/// What a string may name: its words, or all of a text, and the files of a patch.
+fn pieces(role: Role, text: &str) -> Vec<String> {
+    let mut pieces = if is_text(role) { vec![text.trim().to_owned()] } else { words_in(is_command(role), text) };
+    pieces.extend(patch::read(text, false).into_iter().flat_map(|patch| patch.names));
+    pieces
 }
 
 /// The words of a text, in every way that a shell or a program may part them.
@@ -388,11 +414,11 @@ fn without_scheme(text: &str) -> &str {
 
 /// Whether a name, or a pattern for names, fits. Some file systems do not look at case.
 fn matches(pattern: &str, name: &str) -> bool {
-    if !pattern.contains(['*', '?', '[', '{']) {
+    if !pattern.contains(['*', '?', '[', '{', '(']) {
         return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
     }
     let name = name.to_lowercase();
-    path::choices(&pattern.to_lowercase()).iter().any(|pattern| {
+    pattern::choices(&pattern.to_lowercase()).iter().any(|pattern| {
         // A class of letters counts as any of them.
         path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
     })

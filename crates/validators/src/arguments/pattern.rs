@@ -63,9 +63,13 @@ fn one(places: &[path::Scope], anchored: bool, choice: &str, world: &dyn World) 
     if front.is_empty() || !place::is_separated(choice) {
         return Ok(());
     }
-    // It goes down from a place that is allowed: from others nothing is reached at all.
+    below(places, &front, world)
+}
+
+/// Whether a relative path lies inside that goes down from a place which is allowed: from others nothing is reached at all.
+pub(super) fn below(places: &[path::Scope], relative: &str, world: &dyn World) -> Verdict {
     let starts = places.iter().map(slice::from_ref).filter(|place| place::inside(place, ".", world).is_ok());
-    starts.into_iter().try_for_each(|place| place::inside(place, &front, world))
+    starts.into_iter().try_for_each(|place| place::inside(place, relative, world))
 }
 
 fn is_sign(name: &str) -> bool {
@@ -96,7 +100,7 @@ fn may_be_there(places: &[path::Scope], choice: &str) -> bool {
 }
 
 /// What braces and groups of a pattern stand for.
-fn choices(text: &str) -> Vec<String> {
+pub(crate) fn choices(text: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = path::choices(text);
     while let Some(choice) = open.pop() {
