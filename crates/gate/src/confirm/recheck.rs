@@ -12,6 +12,7 @@ use switchboard_wire::{Id, Raw, Request};
 use crate::audit::{self, event, result};
 use crate::refused::refused;
 use crate::scopes::{Presented, Wanted};
+use crate::surroundings::Place;
 use crate::unknown::unknown_resource;
 use crate::{Attempt, Gate, Judged, Subject, ToolPolicy, canonical};
 
@@ -62,7 +63,8 @@ impl Gate<'_> {
     /// It is gone, held back, or another one than the person is asked about.
     fn current(&self, attempt: &Attempt<'_>) -> Result<Option<CurrentTool>, Fault> {
         let (found, original) = match attempt.subject {
-            Subject::Tool => (self.offers().tool(attempt.exposed), attempt.tool),
+            // Its name may be a longer one since another server came; the tool is the same.
+            Subject::Tool => (self.tool_asked_about(attempt), attempt.tool),
             Subject::Prompt => {
                 let original = attempt.tool.split_once(':').map_or(attempt.tool, |(_, original)| original);
                 (self.offers().prompt(attempt.exposed), original)
@@ -101,6 +103,13 @@ impl Gate<'_> {
             None => (FaultKind::UnknownTool, GONE),
         };
         Err(not_called(attempt, kind, why))
+    }
+
+    fn tool_asked_about(&self, attempt: &Attempt<'_>) -> Option<Place> {
+        let offers = self.offers();
+        let is_it = |place: &Place| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
+        let by_name = offers.tool(attempt.exposed).filter(is_it);
+        by_name.or_else(|| offers.tool_of(attempt.server.id(), attempt.tool).map(|(_, place)| place))
     }
 
     /// Judges an attempt that waits for a person by the servers, lists and settings that there are now. A server that is on
