@@ -264,7 +264,7 @@ impl Kernel {
         let is_own = registration.principal == *session.principal
             && self.gate().covers_quietly(&session.principal, &presented, whole);
         let is_covered = self.gate().is_covered(session, &presented, Some(&asked.id), None);
-        if !is_own && !(decides_for_others(context) && is_covered) {
+        if !(is_own || decides_for_others(context) && is_covered) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());
