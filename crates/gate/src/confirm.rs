@@ -36,7 +36,7 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use super::refused::refused;
-use super::{Attempt, Gate, GateState, Judged, Sent, Subject, ToolPolicy};
+use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
 use crate::dialect::agreed_with;
 use elicitation::{ask_by_elicitation, read_elicitation};
 use ending::Ending;
@@ -401,7 +401,7 @@ impl Gate<'_> {
             Claimed::Refused(why) => {
                 // Where it was taken back together with the right to the call, the client hears of the right.
                 if why == Refusal::Withdrawn
-                    && let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await?
+                    && let Some(refusal) = Box::pin(self.check_rights(attempt)).await?
                 {
                     return Ok(Confirmed::Answer(refusal));
                 }
