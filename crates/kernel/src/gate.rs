@@ -4,6 +4,7 @@
 //! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
 //! decisions themselves are pure and live in `switchboard-policy` and `switchboard-validators`; here they are asked in order.
 
+pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod audit_sinks;
 mod authority;
@@ -53,7 +54,7 @@ use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::spec::GateOptions;
 use audit::{Auditor, event, result};
-pub(crate) use authority::{CallAuthority, chain_said, with_delegation_beside};
+pub(crate) use authority::{chain_said, with_delegation_beside};
 use bases::Bases;
 pub(crate) use continued::{Continued, Continuing, beyond_limits, tokens_of};
 pub(crate) use dialed::dialer_of;
@@ -531,10 +532,10 @@ fn refused_by(violation: &Violation) -> String {
 
 /// The metadata of a request whose parameters are open.
 pub(crate) fn metadata_beside(params: &Object, request: &Request) -> Result<Metadata, Fault> {
-    Metadata::of_open(Some(params.clone()), &request.extra).map_err(crate::forward::malformed)
+    Metadata::of_open(Some(params.clone()), &request.extra).map_err(Fault::malformed)
 }
 
 /// The metadata of a request.
 pub(crate) fn metadata_of(request: &Request) -> Result<Metadata, Fault> {
-    Metadata::of(request.params.as_ref(), &request.extra).map_err(crate::forward::malformed)
+    Metadata::of(request.params.as_ref(), &request.extra).map_err(Fault::malformed)
 }

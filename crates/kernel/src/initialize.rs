@@ -11,7 +11,7 @@ use std::time::Duration;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
+use switchboard_protocol::mgp::{Agreement, Extension, Place};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
@@ -54,24 +54,6 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Events,
     Extension::Callbacks,
 ];
-/// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 14] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Callbacks,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::ToolDiscovery,
-    Extension::Discovery,
-    Extension::Delegation,
-];
-
 /// The proposals that the kernel speaks with clients.
 pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::Streaming,
@@ -86,9 +68,7 @@ pub(crate) const PROPOSALS: [Proposal; 8] = [
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
 pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    // Most clients do not even name it.
-    memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
-    Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
+    Agreement::with_client(capabilities)
 }
 
 /// How long `server/discover` waits for servers that are just starting, at most.

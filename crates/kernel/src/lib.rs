@@ -4,24 +4,16 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod apps;
-mod callbacks;
 mod clients;
 pub mod directory;
-mod forward;
 mod gate;
 mod holder;
 mod initialize;
 mod kernel;
 mod listen;
-mod mentions;
-mod parked;
 mod profiles;
-mod relay;
-mod repeat_offender;
 mod services;
 mod spec;
-mod streams;
-mod tasks;
 
 pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};

@@ -1,15 +1,11 @@
-//! What the right to a call rests on besides its tool: those on whose behalf it is made, and the limits that its arguments
-//! are within.
-//!
-//! A call that goes on keeps both, to be judged again when grants, permissions or settings change. Arguments are kept in
-//! memory only, and only for as long as the call runs. Where they are not at hand any more, other limits than those that
-//! the call was judged by mean that it does not go on.
+//! What the right to a call rests on besides its tool, judged: those on whose behalf it is made, and the limits that its
+//! arguments are within.
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use switchboard_peer::{Context, Session};
 use switchboard_policy::access::ChainFault;
+pub(crate) use switchboard_policy::authority::CallAuthority;
 use switchboard_policy::permission::Scope;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::DefaultPolicy;
@@ -17,64 +13,17 @@ use switchboard_protocol::mgp::metadata::{Delegation, Metadata};
 use switchboard_store::Digest;
 use switchboard_wire::{Edit, Extra, Kind, Object, Raw};
 
+use super::answers;
 use super::audit::{self, event, result};
 use super::continued::{Continued, named};
 use super::refused::refused;
 use super::tables::Tables;
 use super::{Attempt, Subject};
-use crate::callbacks::QuestionRecord;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
 /// Letters of a name in a chain of delegation.
 const MAX_ACTOR_CHARS: usize = 256;
-
-/// What the right to one call rests on.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CallAuthority {
-    /// Those on whose behalf it is made, in their order, the caller last; nobody where it is the caller's own.
-    pub(crate) chain: Arc<[String]>,
-    /// Names the limits that it was judged by; empty where there were none.
-    pub(crate) limits: String,
-    /// What it was called with, while that is at hand.
-    pub(crate) params: Option<Object>,
-}
-
-impl CallAuthority {
-    /// Of a call that is judged now.
-    pub(crate) fn of_call(
-        kernel: &Kernel,
-        session: &Session,
-        tool: Continued<'_>,
-        chain: Arc<[String]>,
-        params: Option<Object>,
-    ) -> Self {
-        let tool = Continued { chain: &chain, ..tool };
-        let limits = kernel.limits_on(&kernel.gate().granted.latest(), session, &tool);
-        Self { limits, params, chain }
-    }
-
-    /// The same as a text that outlives the kernel; empty where nothing is to be remembered.
-    pub(crate) fn to_text(&self) -> String {
-        if self.chain.is_empty() {
-            return self.limits.clone();
-        }
-        let names = std::iter::once(&self.limits).chain(self.chain.iter());
-        Value::from_iter(names.map(String::as_str)).to_string()
-    }
-
-    /// What such a text says.
-    pub(crate) fn from_text(text: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(text);
-        match serde_json::from_str::<Vec<String>>(&text) {
-            Ok(mut names) if !names.is_empty() => {
-                let limits = names.remove(0);
-                Self { chain: names.into(), limits, params: None }
-            }
-            _ => Self { limits: text.into_owned(), ..Self::default() },
-        }
-    }
-}
 
 /// Whether a value could speak of a delegation: nearly none does, and need not be opened for it.
 fn may_say_delegation(value: &Raw) -> bool {
@@ -119,6 +68,19 @@ pub(super) fn chain_of(delegation: &Delegation, session: &Session) -> Vec<String
 }
 
 impl Kernel {
+    /// What the right to a call that is judged now rests on.
+    pub(crate) fn authority_of(
+        &self,
+        session: &Session,
+        tool: Continued<'_>,
+        chain: Arc<[String]>,
+        params: Option<Object>,
+    ) -> CallAuthority {
+        let tool = Continued { chain: &chain, ..tool };
+        let limits = self.limits_on(&self.gate().granted.latest(), session, &tool);
+        CallAuthority { limits, params, chain }
+    }
+
     /// What narrows a call that was passed on: the limits of each in the chain.
     ///
     /// # Errors
@@ -164,7 +126,7 @@ impl Kernel {
         answer: &Raw,
     ) -> Result<(), Fault> {
         self.judge_delegated_answer(context, server, tool, answer).await?;
-        QuestionRecord(&self.gate().audit).said(&context.session, server, tool, answer).await
+        answers::record(&self.gate().audit, &context.session, server, tool, answer).await
     }
 
     /// Judges on whose behalf an answer says that it is given: as a call that says so.
@@ -183,7 +145,7 @@ impl Kernel {
         }
         let session = &context.session;
         let judge = async {
-            let metadata = Metadata::of(Some(answer), &Extra::default()).map_err(crate::forward::malformed)?;
+            let metadata = Metadata::of(Some(answer), &Extra::default()).map_err(Fault::malformed)?;
             let Some(delegation) = metadata.delegation()? else { return Ok(()) };
             if delegation.delegated_via != *session.principal {
                 let text = "the answer says that it was passed on by somebody who does not give it";
@@ -257,20 +219,5 @@ impl Kernel {
             request: None,
         };
         self.violation(&attempt, &scopes).await.is_none_or(|violation| violation.finding.asks())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_outlives_the_kernel_is_read_as_it_was_written() {
-        for (chain, limits) in [(&[][..], ""), (&[], "ab12"), (&["ann", "b\"o\nb"], ""), (&["ann", "bob"], "ab12")] {
-            let chain: Arc<[String]> = chain.iter().map(|name| (*name).to_owned()).collect();
-            let written = CallAuthority { chain: chain.clone(), limits: limits.to_owned(), params: None };
-            let read = CallAuthority::from_text(written.to_text().as_bytes());
-            assert_eq!((read.chain, read.limits.as_str()), (chain, limits));
-        }
     }
 }

@@ -155,7 +155,7 @@ impl Kernel {
         doubt: Option<&Violation>,
     ) -> Result<Confirmed, Fault> {
         let sent = attempt.sent_to_server();
-        let arguments = sent.digest().map_err(crate::forward::malformed)?;
+        let arguments = sent.digest().map_err(Fault::malformed)?;
         let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
         let Some(message) = message else {
             // Nobody agrees to what they cannot be shown.
@@ -217,14 +217,14 @@ impl Kernel {
             let Some(answer) = answer else {
                 return Ok(Some(self.invalid(attempt, "the token came without `user_confirmed: true`").await));
             };
-            let params = Confirmation::removed_from(&attempt.params_raw()).map_err(crate::forward::malformed)?;
+            let params = Confirmation::removed_from(&attempt.params_raw()).map_err(Fault::malformed)?;
             return self.settle_answer(question, &token, answer, params).await.map(Some);
         }
         match state.as_deref().and_then(|state| state.strip_prefix(STATE)) {
             Some(token) => {
                 let said = attempt.params.get("inputResponses").and_then(|all| all.member(QUESTION));
                 let answer = said.as_ref().map_or(Answered::No, read_elicitation);
-                let edit = Edit::of(&attempt.params_raw()).map_err(crate::forward::malformed)?;
+                let edit = Edit::of(&attempt.params_raw()).map_err(Fault::malformed)?;
                 let params = edit.remove("requestState").remove("inputResponses").finish();
                 self.settle_answer(question, token, answer, params).await.map(Some)
             }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use switchboard_peer::{CallError, Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::method;
 use switchboard_wire::{Extra, Object, Raw};
 use tokio::sync::watch;
 
@@ -19,7 +18,6 @@ use super::authority::{CallAuthority, chain_said};
 use super::continued::{Continued, named};
 use super::scopes::{Presented, Wanted};
 use super::{Attempt, Judged, ToolPolicy};
-use crate::forward::Forward;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -90,22 +88,18 @@ struct Lost {
 }
 
 impl<'a> RunningCall<'a> {
-    /// The request that is about to be sent; nothing for one whose right is looked after elsewhere.
+    /// The request that is about to be sent; `called` are the parameters of a call of a tool, and `tokens` what that was made
+    /// with.
     pub(crate) fn of(
         kernel: &'a Kernel,
         context: &'a Context,
         server: &'a Arc<Server>,
-        forward: &Forward,
-    ) -> Option<Self> {
-        // A stream is ended where it is kept; whoever asks about a task is judged once more when it is answered.
-        if forward.live.is_some() || forward.method.starts_with("tasks/") {
-            return None;
-        }
-        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        (called, extra): (Option<Raw>, Extra),
+        tokens: Presented,
+    ) -> Self {
         let changes = kernel.gate().rights.count();
-        let lifted = || Presented::of(context, None);
-        let tokens = if called.is_some() { forward.tokens.clone() } else { lifted() };
-        Some(Self { kernel, context, server, called, extra: forward.extra.clone(), tokens, changes })
+        let tokens = if called.is_some() { tokens } else { Presented::of(context, None) };
+        Self { kernel, context, server, called, extra, tokens, changes }
     }
 
     /// Its outcome, or that the right to it was taken back before it had one.
@@ -116,7 +110,7 @@ impl<'a> RunningCall<'a> {
         }
         let ended = &self.context.session.identity.ended;
         let mut changes = self.kernel.gate().rights.watched();
-        self.kernel.watch_soon();
+        self.kernel.exchange_state().wake_watcher();
         let tool = self.called_tool();
         let is_as_sent = self.kernel.gate().rights.count() == self.changes;
         // Where nothing has changed since, it was judged by the limits that hold now.
@@ -225,7 +219,7 @@ impl Kernel {
     pub(super) async fn until_refused(&self, attempt: &Attempt<'_>) -> Result<Reply, Fault> {
         let ended = &attempt.context.session.identity.ended;
         let mut changes = self.gate().rights.watched();
-        self.watch_soon();
+        self.exchange_state().wake_watcher();
         let mut judged = None;
         loop {
             if ended.is_cancelled() {

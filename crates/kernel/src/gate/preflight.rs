@@ -17,7 +17,7 @@ use crate::server::Server;
 impl Kernel {
     /// Whether a call could pass, and what is missing (proposal 4). Nothing is held, asked or written down.
     pub(crate) async fn check_permissions(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let object = Object::open(params).map_err(crate::forward::malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let name = text_of(&object, "tool")?;
         let view = self.view();
         let tables = self.tables().await?;
@@ -64,7 +64,7 @@ impl Kernel {
             .set("name", Raw::string(&name))
             .set("arguments", object.get("parameters").unwrap_or_else(Raw::empty_object))
             .finish();
-        let (metadata, params) = (Metadata::default(), Object::open(&call).map_err(crate::forward::malformed)?);
+        let (metadata, params) = (Metadata::default(), Object::open(&call).map_err(Fault::malformed)?);
         let attempt = Attempt {
             subject: super::Subject::Tool,
             context,

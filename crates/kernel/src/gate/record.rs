@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use jiff::Timestamp;
 use memchr::memmem::Finder;
 use switchboard_flow::latency::Durations;
-use switchboard_peer::Reply;
+use switchboard_peer::{Reply, is_outcome_unknown};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::strict;
@@ -23,8 +23,7 @@ use super::audit::{self, event, result};
 use super::rates::Metered;
 use super::results::MARKS;
 use crate::bridge::{self, ResultType};
-use crate::forward;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, keep_open};
 
 /// Bytes of arguments that are written to the audit log, where they are at all.
 const MOST_ARGUMENTS: usize = 16 << 10;
@@ -165,10 +164,8 @@ impl Kernel {
         {
             // It waits at its server for what its client was asked, and has not ended. Nor is it counted among those that
             // run: a person may take long.
-            match self.parked().keep_open(&token, permit.counted(None)) {
-                None => return,
-                Some(other) => permit = other,
-            }
+            let Some(other) = keep_open(self, &token, permit.counted(None)) else { return };
+            permit = other;
         }
         let Some(begun) = permit.0.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
@@ -194,7 +191,7 @@ impl Kernel {
             }
             Err(fault) => {
                 // A call that only reads has failed when nobody got to know what it read.
-                if call.is_some() && forward::is_outcome_unknown(fault) {
+                if call.is_some() && is_outcome_unknown(fault) {
                     event.event_type = event::UNKNOWN_OUTCOME.into();
                     event.result = result::UNKNOWN.into();
                     event = audit::with(event, "reason", fault.message());

@@ -17,7 +17,6 @@ use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
 use super::passage::Subject;
 use super::{Admission, Attempt, Permit, ToolPolicy, canonical, metadata_of, trace_of};
 use crate::directory::{Reading, made_of, variables_of};
-use crate::forward::malformed;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -122,7 +121,7 @@ impl<'a> Asking<'a> {
             policy,
             known: known.to_owned(),
             named: format!("{}:{original}", subject.word()),
-            params: Object::open(&raw).map_err(malformed)?,
+            params: Object::open(&raw).map_err(Fault::malformed)?,
             raw,
             sent,
             within: None,
@@ -224,7 +223,7 @@ impl<'a> Asking<'a> {
         let sent = match &request.params {
             // Of a method that nobody knows, nobody knows which members are about the request either.
             Some(params) if Object::open(params).is_ok() && subject == Subject::Unknown => {
-                Edit::of(params).map_err(malformed)?.remove("_meta").finish()
+                Edit::of(params).map_err(Fault::malformed)?.remove("_meta").finish()
             }
             Some(params) if Object::open(params).is_ok() => without_meta(Some(params))?.finish(),
             // What is no object is judged as it is.
@@ -415,7 +414,7 @@ fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> 
 fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Result<Edit, Fault> {
     let params = without_meta(params)?;
     let object = params.object().clone();
-    let reference = Object::open(&object.get("ref").unwrap_or_else(Raw::empty_object)).map_err(malformed)?;
+    let reference = Object::open(&object.get("ref").unwrap_or_else(Raw::empty_object)).map_err(Fault::malformed)?;
     let name = if reference.text("type").as_deref() == Some("ref/prompt") { "name" } else { "uri" };
     let params = match rest_of(&reference, |key| key == "type" || key == name) {
         Some(beside) => params.set("ref", beside),
@@ -429,7 +428,7 @@ fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Resul
     let Some(others) = others.and_then(|others| Object::open(&others).ok()) else { return Ok(params) };
     let counted = others.iter().filter(|(name, value)| counts(name, value));
     let counted = counted.fold(Edit::empty(), |edit, (name, value)| edit.set(&name, value)).finish();
-    params.within("context", |context| context.set("arguments", counted)).map_err(malformed)
+    params.within("context", |context| context.set("arguments", counted)).map_err(Fault::malformed)
 }
 
 /// What is being written for a variable of a template.
@@ -476,7 +475,7 @@ fn is_beginning_of_url(value: &Raw) -> bool {
 }
 
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {
-    let edit = Edit::of_optional(params).map_err(malformed)?;
+    let edit = Edit::of_optional(params).map_err(Fault::malformed)?;
     let more = edit.object().get("task").and_then(|task| beyond_task(&task));
     let edit = ABOUT.iter().fold(edit, |edit, key| edit.remove(key));
     Ok(edit.set_optional("task", more))

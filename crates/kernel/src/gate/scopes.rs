@@ -79,6 +79,15 @@ impl Presented {
         Self(shown.map(|value| value.to_str().unwrap_or_default().to_owned()).collect())
     }
 
+    /// Those that were shown before.
+    pub(crate) const fn again(tokens: Vec<String>) -> Self {
+        Self(tokens)
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<String> {
+        self.0
+    }
+
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -169,8 +178,8 @@ pub(crate) fn lowered(context: &Context, request: Request) -> Result<Request, Fa
         let all: Vec<Raw> = shown.iter().map(|token| Raw::string(token)).chain(beside).collect();
         meta.set(OWN_MEMBER, Raw::array(&all))
     };
-    let edit = Edit::of_optional(request.params.as_ref()).map_err(crate::forward::malformed)?;
-    let edit = edit.within("_meta", within).map_err(crate::forward::malformed)?;
+    let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
+    let edit = edit.within("_meta", within).map_err(Fault::malformed)?;
     Ok(Request { params: Some(edit.finish()), ..request })
 }
 

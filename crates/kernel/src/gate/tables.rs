@@ -31,7 +31,7 @@ const CLOCK: Duration = Duration::from_secs(10);
 
 /// Everything that was granted, at one moment.
 #[derive(Debug, Default)]
-pub(crate) struct Tables {
+pub struct Tables {
     pub(crate) revision: u64,
     pub(crate) access: AccessTable,
     /// The entries behind the rules of `access`, in the same order.

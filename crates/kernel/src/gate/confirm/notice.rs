@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use switchboard_exchange::LogFilter;
 use switchboard_wire::Raw;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::Attempt;
 use super::question::Question;
+use crate::clients::ClientState;
 use crate::kernel::waiting::{PROGRESS_INTERVAL, countdown};
-use crate::relay::LogFilter;
 
 /// What is said of one call that waits.
 pub(super) struct Notice<'a> {
@@ -38,7 +39,8 @@ impl<'a> Notice<'a> {
         tracing::warn!("{}", self.message);
         let log = crate::initialize::own_log(&self.message);
         let context = self.attempt.context;
-        if LogFilter::of(context, Some(self.attempt.raw)).admits(context, &log) {
+        let level = || ClientState::of(&context.session).level();
+        if LogFilter::of(context, Some(self.attempt.raw)).admits(level, &log) {
             let _ = context.remote.notify(log);
         }
     }

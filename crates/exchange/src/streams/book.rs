@@ -37,7 +37,7 @@ pub(crate) struct Streams {
     /// Requests of clients that can take them back by `mgp/stream/cancel`, streamed or not.
     pub(crate) in_flight: InFlightRequests,
     /// Told when a stream begins.
-    pub(super) begun: Notify,
+    pub(crate) begun: Notify,
     open: Mutex<Open>,
 }
 

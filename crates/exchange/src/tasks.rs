@@ -11,16 +11,18 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_peer::Context;
+use switchboard_policy::authority::CallAuthority;
 use switchboard_store::Operation;
+use switchboard_upstream::Server;
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
-use crate::gate::{CallAuthority, Continued};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::{ContinuedCall, Host};
 use crate::parked::Running;
-use crate::server::Server;
 use crate::streams::authority_in;
 pub(crate) use across::Across;
+pub use requests::unknown_task;
 use shape::{finished_legacy, with_related_task};
 
 /// How long a task is remembered after it was last named.
@@ -35,7 +37,7 @@ pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
 /// The tool that a task runs.
 #[derive(Debug, Clone)]
-pub(crate) struct TaskTool {
+pub struct TaskTool {
     /// As its server calls it.
     pub(crate) original: Arc<str>,
     /// As its caller named it.
@@ -44,20 +46,22 @@ pub(crate) struct TaskTool {
     pub(crate) authority: Arc<CallAuthority>,
 }
 
-impl TaskTool {
-    /// That of a call whose answer may be a task.
-    pub(crate) fn of_call(
-        kernel: &Kernel,
+impl<H: Host> Exchange<H> {
+    /// The tool of a call whose answer may be a task.
+    pub fn task_tool(
+        &self,
         context: &Context,
         server: &Server,
         (original, exposed): (&Arc<str>, &str),
         chain: Arc<[String]>,
-    ) -> Self {
-        let tool = Continued { server, tool: original, exposed, chain: &[] };
-        let authority = CallAuthority::of_call(kernel, &context.session, tool, chain, None);
-        Self { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
+    ) -> TaskTool {
+        let call = ContinuedCall { server, tool: original, exposed, chain: &[] };
+        let authority = self.host.authority_of(&context.session, call, chain, None);
+        TaskTool { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
     }
+}
 
+impl TaskTool {
     /// The same with what it was called with, unless that is long.
     fn called_with(mut self, params: &Object) -> Self {
         if params.raw().as_bytes().len() <= MAX_KEPT_ARGUMENTS {
@@ -73,8 +77,8 @@ impl TaskTool {
     }
 
     /// The same for the gate.
-    fn continued<'a>(&'a self, server: &'a Server) -> Continued<'a> {
-        Continued { server, tool: &self.original, exposed: &self.exposed, chain: &self.authority.chain }
+    fn continued<'a>(&'a self, server: &'a Server) -> ContinuedCall<'a> {
+        ContinuedCall { server, tool: &self.original, exposed: &self.exposed, chain: &self.authority.chain }
     }
 }
 

@@ -12,22 +12,23 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
+use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_store::Digest;
+use switchboard_upstream::Server;
+use switchboard_wire::canonical::exact;
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::bridge;
+use crate::audit::{self, event, result};
 use crate::callbacks::CallQuestions;
-use crate::gate::audit::{self, event, result};
-use crate::gate::{self, Continued, Continuing, Permit, Presented, Tables};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::{ContinuedCall, Host, OpenRecord, SessionTokens};
 use crate::relay::{AboutCall, LogFilter, cannot_answer, of_client};
-use crate::server::Server;
 use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
@@ -63,13 +64,13 @@ pub(crate) struct Running {
     /// The client's own id of the request that goes on with it now.
     pub(crate) id: Option<Id>,
     /// The session tokens of the request that goes on with it now.
-    pub(crate) tokens: Presented,
+    pub(crate) tokens: SessionTokens,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
     /// What is on record of the requests that were answered with a question. Where nobody comes back, nobody knows how the
     /// call ended.
-    open_record: Vec<Permit>,
+    open_record: Vec<Box<dyn OpenRecord>>,
 }
 
 impl Running {
@@ -79,7 +80,7 @@ impl Running {
             _end: end.drop_guard(),
             live: None,
             id: None,
-            tokens: Presented::default(),
+            tokens: SessionTokens::default(),
             open: HashMap::new(),
             asked: 0,
             open_record: Vec::new(),
@@ -144,7 +145,7 @@ struct Ticket {
     /// The tool, as the server calls it, where it is a call of one.
     tool: Option<String>,
     session: Arc<Session>,
-    tokens: Presented,
+    tokens: SessionTokens,
     /// Those on whose behalf it is made.
     chain: Arc<[String]>,
     fingerprint: [u8; 32],
@@ -189,12 +190,11 @@ impl Parked {
         self.tickets.lock().get(token).is_some_and(|ticket| &*ticket.principal == principal)
     }
 
-    /// Keeps a call open on record until its client has come back. The permit again where none waits under this token.
-    pub(crate) fn keep_open(&self, token: &str, permit: Permit) -> Option<Permit> {
-        let mut tickets = self.tickets.lock();
-        let Some(ticket) = tickets.get_mut(token) else { return Some(permit) };
-        ticket.running.open_record.push(permit);
-        None
+    /// Keeps a call open on record until its client has come back. Nothing is asked for where none waits under this token.
+    pub(crate) fn keep_open(&self, token: &str, record: impl FnOnce() -> Option<Box<dyn OpenRecord>>) {
+        if let Some(ticket) = self.tickets.lock().get_mut(token) {
+            ticket.running.open_record.extend(record());
+        }
     }
 
     /// Whether no call waits.
@@ -225,9 +225,9 @@ impl Parked {
 
 /// Takes what the server sends on behalf of a call that runs in a task of its own.
 #[derive(Clone)]
-pub(crate) struct ToTask {
+pub(crate) struct ToTask<H> {
     pub(crate) events: mpsc::Sender<Event>,
-    pub(crate) kernel: Kernel,
+    pub(crate) exchange: Exchange<H>,
     pub(crate) server: Arc<Server>,
     pub(crate) owner: u64,
     /// What takes the pieces of the call's result, where they are wanted.
@@ -240,7 +240,7 @@ pub(crate) struct ToTask {
     pub(crate) questions: CallQuestions,
 }
 
-impl Handler for ToTask {
+impl<H: Host> Handler for ToTask<H> {
     fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
@@ -259,7 +259,7 @@ impl Handler for ToTask {
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let about = AboutCall {
-                kernel: &self.kernel,
+                exchange: &self.exchange,
                 server: &self.server,
                 client: &self.client,
                 live: self.live.as_ref(),
@@ -274,7 +274,7 @@ impl Handler for ToTask {
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// The call that this request goes on with, if its `requestState` is one of ours.
     pub(crate) fn resumed(
         &self,
@@ -303,15 +303,16 @@ impl Kernel {
         mut running: Running,
     ) -> Result<Result<Reply, CallError>, Fault> {
         // The client is back: from here on this request tells how the call ended.
-        for permit in std::mem::take(&mut running.open_record) {
-            self.settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
+        for record in std::mem::take(&mut running.open_record) {
+            record.settle().await;
         }
         let logs = LogFilter::of(context, params);
+        let level = || self.host.session_log_level(&context.session);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
         let id = running.id.clone();
         let tell = |notice: Notification| {
             let notice = for_this_request(notice, token.as_ref(), id.as_ref());
-            if let Some(notice) = notice.filter(|notice| logs.admits(context, notice)) {
+            if let Some(notice) = notice.filter(|notice| logs.admits(level, notice)) {
                 let _ = context.remote.notify(notice);
             }
         };
@@ -360,7 +361,8 @@ impl Kernel {
         running: Running,
     ) -> Result<Raw, Fault> {
         let requests = running.questions();
-        let tokens = if running.tokens.is_empty() { gate::tokens_of(context, params) } else { running.tokens.clone() };
+        let tokens =
+            if running.tokens.is_empty() { self.host.tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
         let ticket = Ticket {
             running,
@@ -369,30 +371,27 @@ impl Kernel {
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
             tokens,
-            chain: object
-                .as_ref()
-                .map_or_else(Arc::default, |object| gate::chain_said(&context.session, object, &Default::default())),
+            chain: object.as_ref().map_or_else(Arc::default, |object| {
+                self.host.chain_said(&context.session, object, &Default::default())
+            }),
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
             until: Instant::now() + RESUME_TIMEOUT,
         };
         let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
-        self.watch_soon();
+        self.host.watch_soon();
         Ok(bridge::input_required(&requests, Some(&token)))
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Ends parked calls whose caller may not make them any more.
-    pub(crate) fn end_revoked_parked(&self, tables: &Tables) {
-        let may_not = |ticket: &Ticket| {
-            let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
-            match &ticket.tool {
-                Some(tool) => {
-                    let tool = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
-                    !self.may_continue(tables, &who, &tool)
-                }
-                None => !self.access(tables, &ticket.session, &ticket.server, None).allow,
+    pub(crate) fn end_revoked_parked(&self, tables: &H::Tables) {
+        let may_not = |ticket: &Ticket| match &ticket.tool {
+            Some(tool) => {
+                let call = ContinuedCall { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
+                !self.host.may_continue(tables, &ticket.session, &ticket.tokens, &call)
             }
+            None => !self.host.may_use(tables, &ticket.session, &ticket.server),
         };
         self.end_parked("access", may_not);
     }
@@ -406,7 +405,7 @@ impl Kernel {
         for ticket in self.parked().end_where(ends) {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
             let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
-            self.gate().audit.note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
+            self.host.audit().note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
         }
     }
 }
@@ -461,7 +460,8 @@ pub(crate) fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 3
     let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
     let mut asked: Vec<_> = asked
         .map(|(key, value)| {
-            let digest = gate::canonical::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
+            let digest =
+                exact(&value).map_or_else(|_| Digest::of(value.as_bytes()), |text| Digest::of(text.as_bytes()));
             (key.into_owned(), digest)
         })
         .collect();

@@ -14,8 +14,9 @@ use switchboard_protocol::mgp::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
-use crate::gate::audit::{self, event, result};
-use crate::kernel::Kernel;
+use crate::audit::{self, event, result};
+use crate::exchange::Exchange;
+use crate::host::Host;
 
 /// How long a refusal is remembered.
 const MEMORY: Duration = Duration::from_secs(600);
@@ -51,9 +52,9 @@ impl Refusals {
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// The answer to a call that was refused; one that repeats itself says that it must not be repeated.
-    pub(crate) async fn repeated(&self, context: &Context, tool: &str, params: &Raw, reply: Reply) -> Reply {
+    pub async fn repeated(&self, context: &Context, tool: &str, params: &Raw, reply: Reply) -> Reply {
         let Ok(answer) = &reply.outcome else { return reply };
         let Some(mut rejection) = Rejection::of_result(answer) else { return reply };
         // Waiting for a person is no reason to stop asking.
@@ -70,14 +71,14 @@ impl Kernel {
         }
         hash.update(rejection.reason.as_bytes());
         hash.update(params.member("arguments").map(|raw| raw.bytes().clone()).unwrap_or_default());
-        let count = self.refusals().count(hash.finalize().into());
+        let count = self.state.refusals.count(hash.finalize().into());
         if count < 2 {
             return reply;
         }
         let noted = audit::event_of(event::TOOL_REJECTED, audit::principal(&context.session), result::BLOCKED);
         let noted = audit::with(audit::with(noted, "code", rejection.code.as_str()), "iteration", count);
         let noted = audit::with(noted, "retryable", false);
-        self.gate().audit.note(audit::with(noted, "tool", tool)).await;
+        self.host.audit().note(audit::with(noted, "tool", tool)).await;
         rejection.retryable = false;
         rejection.remediation_hint = Some(STOP.to_owned());
         let details = Edit::of_optional(rejection.details.as_ref());
@@ -88,7 +89,7 @@ impl Kernel {
             let said = ["retry_after_ms", "retry_strategy", "max_retries"].into_iter().fold(said, Edit::remove);
             said.set("retryable", Raw::boolean(false)).finish()
         });
-        let told = crate::bridge::for_era(rejection.to_result(), context.caller.era());
+        let told = switchboard_protocol::bridge::for_era(rejection.to_result(), context.caller.era());
         // What else was said to the client, in its own dialect, stays.
         let more = answer.member("error");
         let told = Edit::of(&told).map_or_else(|_| told.clone(), |edit| edit.set_optional("error", more).finish());

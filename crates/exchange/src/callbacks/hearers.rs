@@ -6,13 +6,12 @@ use std::sync::Arc;
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::method;
-use switchboard_wire::{Edit, Id, Raw};
+use switchboard_upstream::Server;
+use switchboard_wire::{Id, Raw};
 
 use super::{CallNames, forms};
-use crate::gate::scopes::{Presented, Wanted};
-use crate::gate::{Continued, Continuing, Tables};
-use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::exchange::Exchange;
+use crate::host::{ContinuedCall, Host};
 
 /// What a question is about, as far as rights go.
 #[derive(Clone)]
@@ -26,12 +25,12 @@ pub(super) struct Concerns {
 }
 
 impl Concerns {
-    fn of<'a>(call: &'a CallNames, server: &'a Server) -> Continued<'a> {
-        Continued { server, tool: &call.tool, exposed: &call.exposed, chain: &call.chain }
+    fn of<'a>(call: &'a CallNames, server: &'a Server) -> ContinuedCall<'a> {
+        ContinuedCall { server, tool: &call.tool, exposed: &call.exposed, chain: &call.chain }
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Judges the answer to a question. A refusal about a tool is put on record.
     ///
     /// # Errors
@@ -41,35 +40,33 @@ impl Kernel {
         context: &Context,
         server: &Server,
         concerns: &Concerns,
-        unknown: impl FnOnce() -> Fault,
+        unknown: impl FnOnce() -> Fault + Send,
     ) -> Result<(), Fault> {
         if let Some(call) = &concerns.call {
             let tool = Concerns::of(call, server);
-            return self.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
+            return self.host.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
         }
-        let tables = self.tables().await?;
+        let tables = self.host.tables().await?;
         if self.may_answer(&tables, context, server, concerns) { Ok(()) } else { Err(unknown()) }
     }
 
-    fn may_answer(&self, tables: &Tables, context: &Context, server: &Server, concerns: &Concerns) -> bool {
-        let (session, tokens) = (&context.session, Presented::of(context, None));
+    fn may_answer(&self, tables: &H::Tables, context: &Context, server: &Server, concerns: &Concerns) -> bool {
+        let (session, tokens) = (&context.session, self.host.tokens_of(context, None));
         if let Some(call) = &concerns.call {
-            let who = Continuing { session, tokens: &tokens };
-            return self.may_continue(tables, &who, &Concerns::of(call, server));
+            return self.host.may_continue(tables, session, &tokens, &Concerns::of(call, server));
         }
-        let whole = self.access(tables, session, server, None).allow
-            && self.is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
+        let whole = self.host.may_use_within(tables, context, &tokens, server);
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
-        whole || asked && self.knows_within(tables, session, &tokens, server)
+        whole || asked && self.host.knows_within(tables, session, &tokens, server)
     }
 
-    /// Answers `mgp.events.pending_callbacks`.
+    /// The questions of servers that wait for an answer of this client.
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub(crate) async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
-        let tables = self.tables().await?;
+    pub async fn pending_callbacks(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
+        let tables = self.host.tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
@@ -78,19 +75,12 @@ impl Kernel {
         let mut pending = Vec::new();
         for (id, server, request) in open {
             let concerns = self.callbacks().concerns(&id);
-            let server = self.server(&server);
+            let server = self.host.server(&server);
             let Some((server, concerns)) = server.zip(concerns) else { continue };
             if self.may_answer(&tables, context, &server, &concerns) {
                 pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));
             }
         }
-        // The gate's own questions are answered in the same way.
-        for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
-            if self.may_decide(context, &id).await? {
-                pending.push(shown);
-            }
-        }
-        let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
-        Ok(Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish())
+        Ok(pending)
     }
 }
