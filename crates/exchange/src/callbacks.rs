@@ -6,8 +6,8 @@
 //! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
-mod hearers;
 mod record;
+mod rights;
 mod scope;
 
 use record::QuestionRecord;
@@ -34,7 +34,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::hearers::Concerns;
+use self::rights::Concerns;
 use crate::exchange::Exchange;
 use crate::host::Host;
 

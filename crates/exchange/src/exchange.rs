@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_flow::meter::Rate;
+use switchboard_flow::refusals::Refusals;
 use switchboard_peer::{Context, Reply};
 use switchboard_upstream::Server;
 use switchboard_wire::Request;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -14,7 +17,6 @@ use crate::callbacks::{Callbacks, ConnectionQuestions};
 use crate::host::OpenRecord;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
-use crate::repeat_offender::Refusals;
 use crate::streams::{InFlightGuard, Streams};
 use crate::tasks::TaskBook;
 
@@ -47,7 +49,7 @@ pub struct ExchangeState {
     pub(crate) parked: Parked,
     pub(crate) streams: Streams,
     pub(crate) callbacks: Callbacks,
-    pub(crate) refusals: Refusals,
+    pub(crate) refusals: Mutex<Refusals>,
     pub(crate) tasks: TaskBook,
     mentions: Mentions,
 }
@@ -69,16 +71,16 @@ impl ExchangeState {
             parked: Parked::default(),
             streams: Streams::default(),
             callbacks: Callbacks::default(),
-            refusals: Refusals::default(),
+            refusals: Mutex::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
         }
     }
 
     /// Forgets what nobody came back for.
-    pub fn sweep(&self) {
-        self.parked.sweep();
-        self.streams.sweep();
+    pub fn sweep(&self, now: Instant) {
+        self.parked.sweep(now);
+        self.streams.sweep(now);
     }
 
     /// Ends everything that waits: nobody will bring the input for it.

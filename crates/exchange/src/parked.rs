@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
+use switchboard_flow::parking::{Claim, NoPlace, Parking, ParkingLimits};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
 use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -137,10 +138,9 @@ impl Running {
     }
 }
 
-/// What a client must present to go on with a call.
+/// A call that waits for its client, and what the right to it rests on.
 struct Ticket {
     running: Running,
-    principal: Arc<str>,
     server: Arc<Server>,
     /// The tool, as the server calls it, where it is a call of one.
     tool: Option<String>,
@@ -148,46 +148,45 @@ struct Ticket {
     tokens: SessionTokens,
     /// Those on whose behalf it is made.
     chain: Arc<[String]>,
-    fingerprint: [u8; 32],
-    until: Instant,
 }
 
-/// The calls that wait.
+/// The calls that wait. What is taken out ends where the lock is not held any more: ending a call tells its server.
 #[derive(Default)]
 pub(crate) struct Parked {
-    tickets: Mutex<HashMap<String, Ticket>>,
+    tickets: Mutex<Parking<Ticket>>,
 }
 
 impl Parked {
-    fn park(&self, most: usize, of_one: usize, ticket: Ticket) -> Result<String, Fault> {
-        let mut tickets = self.tickets.lock();
-        let now = Instant::now();
-        tickets.retain(|_, ticket| ticket.until > now);
-        if tickets.len() >= most {
-            return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"));
-        }
-        // One who never brings the input shall not take the places of all.
-        if tickets.values().filter(|other| other.principal == ticket.principal).count() >= of_one {
-            let text = format!("{of_one} of your calls wait for input; no more may");
-            return Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000));
-        }
+    fn park(&self, claim: Claim, ticket: Ticket, limits: &ParkingLimits, now: Instant) -> Result<String, Fault> {
+        let now = now.into_std();
         let token = random_token();
-        tickets.insert(token.clone(), ticket);
-        Ok(token)
+        let late;
+        let parked = {
+            let mut tickets = self.tickets.lock();
+            late = tickets.expire(now);
+            tickets.park(token.clone(), claim, ticket, limits, now)
+        };
+        drop(late);
+        match parked {
+            Ok(()) => Ok(token),
+            Err((NoPlace::ForAnybody, _)) => {
+                Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"))
+            }
+            Err((NoPlace::ForPrincipal, _)) => {
+                let text = format!("{} of your calls wait for input; no more may", limits.of_principal);
+                Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000))
+            }
+        }
     }
 
     /// Takes a call back up. A token is good for one use, by the one who got it, for the same request.
-    fn resume(&self, token: &str, principal: &str, fingerprint: [u8; 32]) -> Option<Running> {
-        let mut tickets = self.tickets.lock();
-        let ticket = tickets.get(token)?;
-        let fits =
-            ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
-        fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
+    fn resume(&self, token: &str, claim: &Claim, now: Instant) -> Option<Running> {
+        self.tickets.lock().resume(token, claim, now.into_std()).map(|ticket| ticket.running)
     }
 
     /// Whether a call waits for somebody to come back with this token.
     pub(crate) fn has(&self, token: &str, principal: &str) -> bool {
-        self.tickets.lock().get(token).is_some_and(|ticket| &*ticket.principal == principal)
+        self.tickets.lock().has(token, principal)
     }
 
     /// Keeps a call open on record until its client has come back. Nothing is asked for where none waits under this token.
@@ -204,22 +203,18 @@ impl Parked {
 
     /// Ends the calls that wait and may not go on.
     fn end_where(&self, ends: impl Fn(&Ticket) -> bool) -> Vec<Ticket> {
-        let mut tickets = self.tickets.lock();
-        let ended: Vec<String> =
-            tickets.iter().filter(|(_, ticket)| ends(ticket)).map(|(token, _)| token.clone()).collect();
-        ended.iter().filter_map(|token| tickets.remove(token)).collect()
+        self.tickets.lock().end_where(ends)
     }
 
     /// Ends all calls that wait.
     pub(crate) fn clear(&self) {
-        let tickets = std::mem::take(&mut *self.tickets.lock());
-        drop(tickets);
+        drop(self.end_where(|_| true));
     }
 
     /// Ends calls whose client did not come back.
-    pub(crate) fn sweep(&self) {
-        let now = Instant::now();
-        self.tickets.lock().retain(|_, ticket| ticket.until > now);
+    pub(crate) fn sweep(&self, now: Instant) {
+        let late = self.tickets.lock().expire(now.into_std());
+        drop(late);
     }
 }
 
@@ -286,7 +281,8 @@ impl<H: Host> Exchange<H> {
         let object = Object::open(params?).ok()?;
         let token = object.text("requestState")?;
         let fingerprint = fingerprint(server.id(), method, &object);
-        let mut running = self.parked().resume(&token, &context.session.principal, fingerprint)?;
+        let claim = Claim { principal: context.session.principal.clone(), fingerprint };
+        let mut running = self.parked().resume(&token, &claim, Instant::now())?;
         if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
             running.answer(&answers);
         }
@@ -364,9 +360,12 @@ impl<H: Host> Exchange<H> {
         let tokens =
             if running.tokens.is_empty() { self.host.tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
+        let claim = Claim {
+            principal: context.session.principal.clone(),
+            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
+        };
         let ticket = Ticket {
             running,
-            principal: context.session.principal.clone(),
             server: server.clone(),
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
@@ -374,10 +373,13 @@ impl<H: Host> Exchange<H> {
             chain: object.as_ref().map_or_else(Arc::default, |object| {
                 self.host.chain_said(&context.session, object, &Default::default())
             }),
-            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
-            until: Instant::now() + RESUME_TIMEOUT,
         };
-        let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
+        let limits = ParkingLimits {
+            waiting: self.options().parked_calls,
+            of_principal: self.options().parked_calls_each,
+            resume_timeout: RESUME_TIMEOUT,
+        };
+        let token = self.parked().park(claim, ticket, &limits, Instant::now())?;
         self.host.watch_soon();
         Ok(bridge::input_required(&requests, Some(&token)))
     }

@@ -186,7 +186,7 @@ impl Kernel {
                 }
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
-                    sweeper.0.exchange.sweep();
+                    sweeper.0.exchange.sweep(swept);
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;

@@ -19,6 +19,7 @@ use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Extra, Id, Limits, Object, Raw};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::live::{BegunStream, Reader, ToReader};
 use super::{Form, GoesOn, Live, StreamRequest};
@@ -101,7 +102,7 @@ impl Drop for OnBook<'_> {
         if let Some(live) = self.live.take() {
             // Whoever still sends pieces of it has no reason to any more.
             live.cancel.cancel();
-            self.state.streams.end(&live, 0);
+            self.state.streams.end(&live, 0, Instant::now());
         }
     }
 }
@@ -197,7 +198,7 @@ impl<H: Host> Exchange<H> {
             if !is_remembered {
                 remembering.await;
             }
-            exchange.streams().end(&ours, bytes);
+            exchange.streams().end(&ours, bytes, Instant::now());
         });
         self.follow(&live, &context).await
     }

@@ -38,8 +38,7 @@ impl<H: Host> Exchange<H> {
 
     /// Ends what rests on a token that was taken back. What rests on one that has only run out may be gone on with by whoever
     /// shows a new one.
-    pub fn end_unproven(&self) {
-        let now = SystemTime::now();
+    pub fn end_unproven(&self, now: SystemTime) {
         for live in self.streams().running() {
             if live.reader().session.identity.is_revoked(now) {
                 self.revoke_stream(&live, "token");

@@ -49,7 +49,7 @@ impl<H: Host> Across<'_, H> {
             _ => {
                 let id = format!("done-{}", switchboard_peer::random_token());
                 let principal = &self.context.session.principal;
-                self.exchange.tasks().keep_finished(&id, self.server.id(), principal, result.detach());
+                self.exchange.tasks().keep_finished(&id, self.server.id(), principal, result.detach(), Instant::now());
                 let now = jiff::Timestamp::now().to_string();
                 Edit::empty().set("task", shape::finished_legacy(&id, &now)).finish()
             }

@@ -8,6 +8,7 @@ use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, bridge};
 use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Object, Raw, Request};
+use tokio::time::Instant;
 
 use super::{Across, TaskTool, finished_legacy, with_related_task};
 use crate::exchange::Exchange;
@@ -22,7 +23,7 @@ impl<H: Host> Exchange<H> {
     /// There is no such task of this caller, or its server does not answer.
     pub async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let task = text_of(&object_of(&request)?, "taskId")?;
-        if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal) {
+        if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal, Instant::now()) {
             let server = self.host.server(&origin).ok_or_else(|| unknown_task(&task))?;
             self.admit_task(context, &server, &task, &request.method).await?;
             self.record_task(context, Some(&server), &task, &request.method).await?;
@@ -143,8 +144,8 @@ impl<H: Host> Exchange<H> {
         let Some(id) = id.and_then(|id| id.as_text()) else { return };
         let tool = tool.called_with(params);
         self.write_task(&id, server, principal, &tool).await;
-        if self.tasks().server(&id, principal).is_none() {
-            self.tasks().note(&id, server.id(), principal, Some(tool));
+        if self.tasks().server(&id, principal, Instant::now()).is_none() {
+            self.tasks().note(&id, server.id(), principal, Some(tool), Instant::now());
         } else {
             self.tasks().name_tool(&id, principal, tool);
         }

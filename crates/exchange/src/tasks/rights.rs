@@ -13,6 +13,7 @@ use switchboard_protocol::mcp::method;
 use switchboard_store::{Digest, Operation, OperationState};
 use switchboard_upstream::Server;
 use switchboard_wire::Raw;
+use tokio::time::Instant;
 
 use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
@@ -99,7 +100,7 @@ impl<H: Host> Exchange<H> {
         let (kept, tokens) = (self.host.store().is_some(), self.host.tokens_of(context, None));
         only_tasks(result, |task| {
             let Some(id) = id_of(task) else { return true };
-            let known = self.tasks().server(&id, principal).is_some();
+            let known = self.tasks().server(&id, principal, Instant::now()).is_some();
             let mine = if kept { known } else { !self.tasks().is_foreign(&id, principal) };
             mine && self.may_see_task(&context.session, &tokens, &tables, server, &id)
         })
@@ -109,7 +110,7 @@ impl<H: Host> Exchange<H> {
     pub(super) async fn server_of_task(&self, context: &Context, task: &str) -> Result<Arc<Server>, Fault> {
         let unknown = || unknown_task(task);
         let principal = &context.session.principal;
-        if let Some(id) = self.tasks().server(task, principal) {
+        if let Some(id) = self.tasks().server(task, principal, Instant::now()) {
             return self.host.server(&id).ok_or_else(unknown);
         }
         // After a restart the servers may be still on their way.
@@ -128,14 +129,14 @@ impl<H: Host> Exchange<H> {
     /// Remembers a task that was written down before a restart; `false` where there is none of this caller.
     async fn recall_task(&self, context: &Context, server: &Arc<Server>, task: &str) -> bool {
         let principal = &context.session.principal;
-        if self.tasks().server(task, principal).is_some() {
+        if self.tasks().server(task, principal, Instant::now()).is_some() {
             return true;
         }
         let Some(store) = self.host.store() else { return false };
         let kept = store.operations().get(&name(principal, server.id(), task)).await;
         let now = self.host.time();
         let Some(kept) = kept.ok().flatten().filter(|kept| kept.expires_at > now) else { return false };
-        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)));
+        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)), Instant::now());
         true
     }
 

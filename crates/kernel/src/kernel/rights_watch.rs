@@ -2,7 +2,7 @@
 //! as often as calls would have them looked at, so that nothing goes on for longer after a revocation than a new call would
 //! pass. What is long over is forgotten.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Kernel;
 use crate::gate;
@@ -30,7 +30,7 @@ impl Kernel {
                 () = state.begun(), if idle => {}
                 () = tokio::time::sleep(LOOK_INTERVAL), if !idle => {}
             }
-            self.exchange().end_unproven();
+            self.exchange().end_unproven(SystemTime::now());
             match self.gate().granted.again().await {
                 Ok(true) => self.grants_changed(),
                 // What ends by itself changes nothing in the store, and no store knows of session tokens.

@@ -184,15 +184,15 @@ impl Rights for Kernel {
         Asking::other(context, server, Subject::Task, &policy, "", request)?.pass(self).await.map(drop)
     }
 
-    async fn while_allowed(
+    fn while_allowed(
         &self,
         context: &Context,
         server: &Arc<Server>,
         sent: SentCall,
         call: impl Future<Output = Result<Reply, Fault>> + Send,
-    ) -> Result<Reply, Fault> {
+    ) -> impl Future<Output = Result<Reply, Fault>> + Send {
         let SentCall { called, extra, tokens } = sent;
-        RunningCall::of(self, context, server, (called, extra), Presented::again(tokens.0)).outcome(call).await
+        RunningCall::of(self, context, server, (called, extra), Presented::again(tokens.0)).outcome(call)
     }
 
     fn authority_of(
