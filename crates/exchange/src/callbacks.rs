@@ -23,10 +23,11 @@ use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Origin, Table, verdict};
+use switchboard_gate::agreed_with;
 use switchboard_peer::{Call, Context, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
-use switchboard_protocol::mgp::{Agreement, ApprovalPolicy, Extension, method};
+use switchboard_protocol::mgp::{ApprovalPolicy, Extension, method};
 use switchboard_store::{CallbackState, StoredCallback};
 use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Raw, Request};
@@ -177,7 +178,7 @@ impl<H: Host> Exchange<H> {
                     server = %server.id(), callback_id = %request.callback_id,
                     "two calls ask under one id: neither question is answered with yes"
                 );
-                QuestionRecord(self.host.audit()).ambiguous(server, about.as_ref(), &request);
+                QuestionRecord(self.host.gate().audit()).ambiguous(server, about.as_ref(), &request);
                 let names: Vec<Arc<str>> = ended.iter().map(|(name, _)| name.clone()).collect();
                 self.callbacks().forget(&names);
                 // One for each: nobody knows which of them the server takes it for.
@@ -188,7 +189,7 @@ impl<H: Host> Exchange<H> {
             Came::TooMany { bound, is_first } => {
                 tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
                 if is_first {
-                    QuestionRecord(self.host.audit()).too_many(server, about.as_ref(), &request, bound);
+                    QuestionRecord(self.host.gate().audit()).too_many(server, about.as_ref(), &request, bound);
                 }
                 self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"), None);
             }
@@ -231,7 +232,10 @@ impl<H: Host> Exchange<H> {
         self.callbacks().waiting.lock().remove(&id);
         let said = match &ending {
             Ending::Answered(answer) => {
-                match QuestionRecord(self.host.audit()).answer(&id, &server, about.as_ref(), &request, answer).await {
+                match QuestionRecord(self.host.gate().audit())
+                    .answer(&id, &server, about.as_ref(), &request, answer)
+                    .await
+                {
                     Ok(()) => Some(answer.said.clone()),
                     Err(fault) => {
                         tracing::error!(callback = %id, %fault, "an answer is withheld: it cannot be put on record");
@@ -243,7 +247,7 @@ impl<H: Host> Exchange<H> {
                 let said = without_answer(&request, "invalid_response");
                 let open = self.callbacks().table.lock().close(&id, &said);
                 if open.is_some() {
-                    QuestionRecord(self.host.audit()).unfit(&server, about.as_ref(), &request).await;
+                    QuestionRecord(self.host.gate().audit()).unfit(&server, about.as_ref(), &request).await;
                 }
                 open.map(|_| said)
             }
@@ -252,7 +256,7 @@ impl<H: Host> Exchange<H> {
                 let open = self.callbacks().table.lock().close(&id, &said);
                 let cancelled = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
                 if open.is_some() && !cancelled {
-                    QuestionRecord(self.host.audit()).unanswered(&server, about.as_ref(), &request).await;
+                    QuestionRecord(self.host.gate().audit()).unanswered(&server, about.as_ref(), &request).await;
                 }
                 // Who waits for no answer might take it for one to its next question.
                 open.map(|_| said)
@@ -264,14 +268,14 @@ impl<H: Host> Exchange<H> {
             None => self.callbacks().table.lock().delivered(&origin, &request.callback_id),
         }
         // Last: a store that is locked does not hold up the server's answer.
-        if let Some(store) = self.host.store() {
+        if let Some(store) = self.host.gate().store() {
             let _ = store.callbacks().close(&id).await;
         }
     }
 
     /// What the operator's policy says without anybody being asked.
     fn by_policy(&self, request: &CallbackRequest) -> Option<String> {
-        let yes = match self.host.approval_policy() {
+        let yes = match self.host.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => true,
             ApprovalPolicy::DenyAll => false,
             _ => return None,
@@ -373,13 +377,13 @@ impl<H: Host> Exchange<H> {
         about: Option<&About>,
         request: &CallbackRequest,
     ) -> bool {
-        let Some(store) = self.host.store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
+        let Some(store) = self.host.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
         let message = switchboard_policy::redact::printable(request.message.as_deref().unwrap_or_default());
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
-        let created = self.host.time();
+        let created = self.host.gate().granted.time();
         let left = self.callbacks().table.lock().open_until(id).map(|until| until.saturating_duration_since(now()));
         let left = SignedDuration::try_from(left.unwrap_or_default()).unwrap_or(SignedDuration::from_mins(2));
         let callback = StoredCallback {
@@ -402,7 +406,7 @@ impl<H: Host> Exchange<H> {
     }
 
     async fn operator_answer(&self, id: &str) -> Option<Answer> {
-        let kept = self.host.store()?.callbacks().get(id).await.ok()??;
+        let kept = self.host.gate().store()?.callbacks().get(id).await.ok()??;
         let said = Raw::parse(kept.answer?.get().to_owned(), &JsonLimits::default()).ok()?;
         Some(Answer { said, by: By::Operator(kept.answered_by.unwrap_or_default()) })
     }
@@ -445,11 +449,11 @@ impl<H: Host> Exchange<H> {
         let principal = &context.session.principal;
         // Who may not make the call any more, or not with this token, has no say in it.
         let server = self.callbacks().table.lock().get(&said.callback_id).map(|open| open.origin.server.clone());
-        let server = server.and_then(|id| self.host.server(&id)).ok_or_else(unknown)?;
+        let server = server.and_then(|id| self.server(&id)).ok_or_else(unknown)?;
         let concerns = self.callbacks().concerns(&said.callback_id).ok_or_else(unknown)?;
         self.admit_answer(context, &server, &concerns, unknown).await?;
         let tool = concerns.call.as_ref().map(|call| &*call.tool);
-        self.host.admit_answer_for(context, &server, tool, params).await?;
+        self.host.gate().admit_answer_for(context, &server, tool, params).await?;
         let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
         match taken {
             Ok(_) => {
@@ -468,7 +472,7 @@ impl<H: Host> Exchange<H> {
 
 /// Whether a client takes questions of MGP.
 pub(crate) fn speaks_callbacks(client: &Context) -> bool {
-    let agreed = Agreement::with_client(&client.caller.capabilities);
+    let agreed = agreed_with(&client.caller.capabilities);
     agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks))
 }
 

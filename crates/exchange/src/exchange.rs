@@ -6,6 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard_flow::meter::Rate;
 use switchboard_flow::refusals::Refusals;
+use switchboard_gate::Permit;
 use switchboard_peer::{Context, Reply};
 use switchboard_upstream::Server;
 use switchboard_wire::Request;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::callbacks::{Callbacks, ConnectionQuestions};
-use crate::host::OpenRecord;
+use crate::host::Host;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::streams::{InFlightGuard, Streams};
@@ -117,10 +118,10 @@ impl ExchangeState {
         self.streams.in_flight.begin(context, request)
     }
 
-    /// Keeps a request open on record until its client has come back with this token. `record` is not called where none waits
-    /// under it.
-    pub fn keep_open(&self, token: &str, record: impl FnOnce() -> Option<Box<dyn OpenRecord>>) {
-        self.parked.keep_open(token, record);
+    /// Keeps a request open on record until its client has come back with this token. The permit again where none waits under
+    /// it.
+    pub fn keep_open(&self, token: &str, permit: Permit) -> Option<Permit> {
+        self.parked.keep_open(token, permit)
     }
 
     /// Notes the resources that a server's answer mentions.
@@ -189,6 +190,22 @@ impl<H> Exchange<H> {
 
     pub(crate) fn tasks(&self) -> &TaskBook {
         &self.state.tasks
+    }
+
+    /// A server by its id.
+    pub(crate) fn server(&self, id: &str) -> Option<Arc<Server>>
+    where
+        H: Host,
+    {
+        self.host.offers().server(id).cloned()
+    }
+
+    /// The servers, in their order.
+    pub(crate) fn servers(&self) -> Vec<Arc<Server>>
+    where
+        H: Host,
+    {
+        self.host.offers().servers().to_vec()
     }
 
     /// Runs something beside requests.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_gate::{Presented, RunningCall};
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
 use switchboard_protocol::bridge::{self, ResultType};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::exchange::Exchange;
-use crate::host::{Host, SentCall, SessionTokens};
+use crate::host::Host;
 use crate::origin::stamped;
 use crate::parked::{Event, Running, ToTask, fingerprint};
 use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
@@ -50,7 +51,7 @@ pub struct Forward {
     /// What the server asks about it.
     pub questions: CallQuestions,
     /// The session tokens that a call of a tool was made with. No server is sent them.
-    pub tokens: SessionTokens,
+    pub tokens: Presented,
 }
 
 impl Forward {
@@ -123,16 +124,30 @@ impl<H: Host> Exchange<H> {
         }
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = match sent(&forward) {
-            Some(sent) => {
-                self.host.while_allowed(context, server, sent, self.forward_now(context, server, forward)).await
-            }
+        let outcome = match self.running(context, server, &forward) {
+            Some(running) => running.outcome(self.forward_now(context, server, forward)).await,
             None => self.forward_now(context, server, forward).await,
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, &self.host);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { stamped(reply, server) })
+    }
+
+    /// A request that its server works on; nothing for one whose right is looked after elsewhere: a stream is ended where it is
+    /// kept, and whoever asks about a task is judged once more when it is answered.
+    fn running<'a>(
+        &'a self,
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        forward: &Forward,
+    ) -> Option<RunningCall<'a>> {
+        if forward.live.is_some() || forward.method.starts_with("tasks/") {
+            return None;
+        }
+        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let called = called.map(|params| (params, forward.tokens.clone()));
+        Some(RunningCall::new(self.host.gate(), context, server, called, forward.extra.clone()))
     }
 
     async fn forward_now(&self, context: &Context, server: &Arc<Server>, mut forward: Forward) -> Result<Reply, Fault> {
@@ -196,7 +211,7 @@ impl<H: Host> Exchange<H> {
         };
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let sent = sent(&forward);
+        let running = self.running(context, server, &forward);
         let calling = async {
             if as_task {
                 across.call_as_task(forward).await
@@ -205,8 +220,8 @@ impl<H: Host> Exchange<H> {
                 across.call_needs_task(forward, knows).await
             }
         };
-        let outcome = match sent {
-            Some(sent) => self.host.while_allowed(context, server, sent, calling).await,
+        let outcome = match running {
+            Some(running) => running.outcome(calling).await,
             None => calling.await,
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
@@ -526,17 +541,6 @@ impl<H: Host> Exchange<H> {
         running.live = pieces;
         Ok(running)
     }
-}
-
-/// What is looked after while a request runs; nothing for one whose right is looked after elsewhere: a stream is ended where
-/// it is kept, and whoever asks about a task is judged once more when it is answered.
-fn sent(forward: &Forward) -> Option<SentCall> {
-    if forward.live.is_some() || forward.method.starts_with("tasks/") {
-        return None;
-    }
-    let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
-    let tokens = if called.is_some() { forward.tokens.clone() } else { SessionTokens::default() };
-    Some(SentCall { called, extra: forward.extra.clone(), tokens })
 }
 
 /// Whether what a modern server asks in the middle of this call can reach its client only as the result of the call.

@@ -1,6 +1,7 @@
 //! The parameters of requests that are answered here, and why they cannot be read.
 
-use switchboard_protocol::fault::{Fault, FaultKind, readable};
+use switchboard_gate::readable;
+use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Object, Raw, Request};
 
 /// The parameters as a view.

@@ -12,6 +12,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use switchboard_flow::parking::{Claim, NoPlace, Parking, ParkingLimits};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::{Continued, Continuing, Permit, Presented, Tables, canonical, chain_said, tokens_of};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
 use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -19,16 +21,14 @@ use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_store::Digest;
 use switchboard_upstream::Server;
-use switchboard_wire::canonical::exact;
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::{self, event, result};
 use crate::callbacks::CallQuestions;
 use crate::exchange::Exchange;
-use crate::host::{ContinuedCall, Host, OpenRecord, SessionTokens};
+use crate::host::Host;
 use crate::relay::{AboutCall, LogFilter, cannot_answer, of_client};
 use crate::streams::Live;
 
@@ -65,13 +65,13 @@ pub(crate) struct Running {
     /// The client's own id of the request that goes on with it now.
     pub(crate) id: Option<Id>,
     /// The session tokens of the request that goes on with it now.
-    pub(crate) tokens: SessionTokens,
+    pub(crate) tokens: Presented,
     /// Questions that were put to the client, by the key they have there.
     open: HashMap<String, Question>,
     asked: u64,
     /// What is on record of the requests that were answered with a question. Where nobody comes back, nobody knows how the
     /// call ended.
-    open_record: Vec<Box<dyn OpenRecord>>,
+    open_record: Vec<Permit>,
 }
 
 impl Running {
@@ -81,7 +81,7 @@ impl Running {
             _end: end.drop_guard(),
             live: None,
             id: None,
-            tokens: SessionTokens::default(),
+            tokens: Presented::default(),
             open: HashMap::new(),
             asked: 0,
             open_record: Vec::new(),
@@ -145,7 +145,7 @@ struct Ticket {
     /// The tool, as the server calls it, where it is a call of one.
     tool: Option<String>,
     session: Arc<Session>,
-    tokens: SessionTokens,
+    tokens: Presented,
     /// Those on whose behalf it is made.
     chain: Arc<[String]>,
 }
@@ -189,11 +189,12 @@ impl Parked {
         self.tickets.lock().has(token, principal)
     }
 
-    /// Keeps a call open on record until its client has come back. Nothing is asked for where none waits under this token.
-    pub(crate) fn keep_open(&self, token: &str, record: impl FnOnce() -> Option<Box<dyn OpenRecord>>) {
-        if let Some(ticket) = self.tickets.lock().get_mut(token) {
-            ticket.running.open_record.extend(record());
-        }
+    /// Keeps a call open on record until its client has come back. The permit again where none waits under this token.
+    pub(crate) fn keep_open(&self, token: &str, permit: Permit) -> Option<Permit> {
+        let mut tickets = self.tickets.lock();
+        let Some(ticket) = tickets.get_mut(token) else { return Some(permit) };
+        ticket.running.open_record.push(permit);
+        None
     }
 
     /// Whether no call waits.
@@ -299,8 +300,8 @@ impl<H: Host> Exchange<H> {
         mut running: Running,
     ) -> Result<Result<Reply, CallError>, Fault> {
         // The client is back: from here on this request tells how the call ended.
-        for record in std::mem::take(&mut running.open_record) {
-            record.settle().await;
+        for permit in std::mem::take(&mut running.open_record) {
+            self.host.gate().settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
         }
         let logs = LogFilter::of(context, params);
         let level = || self.host.session_log_level(&context.session);
@@ -357,8 +358,7 @@ impl<H: Host> Exchange<H> {
         running: Running,
     ) -> Result<Raw, Fault> {
         let requests = running.questions();
-        let tokens =
-            if running.tokens.is_empty() { self.host.tokens_of(context, params) } else { running.tokens.clone() };
+        let tokens = if running.tokens.is_empty() { tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
         let claim = Claim {
             principal: context.session.principal.clone(),
@@ -370,9 +370,9 @@ impl<H: Host> Exchange<H> {
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
             tokens,
-            chain: object.as_ref().map_or_else(Arc::default, |object| {
-                self.host.chain_said(&context.session, object, &Default::default())
-            }),
+            chain: object
+                .as_ref()
+                .map_or_else(Arc::default, |object| chain_said(&context.session, object, &Default::default())),
         };
         let limits = ParkingLimits {
             waiting: self.options().parked_calls,
@@ -380,20 +380,21 @@ impl<H: Host> Exchange<H> {
             resume_timeout: RESUME_TIMEOUT,
         };
         let token = self.parked().park(claim, ticket, &limits, Instant::now())?;
-        self.host.watch_soon();
+        self.host.watch_rights();
         Ok(bridge::input_required(&requests, Some(&token)))
     }
 }
 
 impl<H: Host> Exchange<H> {
     /// Ends parked calls whose caller may not make them any more.
-    pub(crate) fn end_revoked_parked(&self, tables: &H::Tables) {
+    pub(crate) fn end_revoked_parked(&self, tables: &Tables) {
         let may_not = |ticket: &Ticket| match &ticket.tool {
             Some(tool) => {
-                let call = ContinuedCall { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
-                !self.host.may_continue(tables, &ticket.session, &ticket.tokens, &call)
+                let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
+                let call = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
+                !self.host.gate().may_continue(tables, &who, &call)
             }
-            None => !self.host.may_use(tables, &ticket.session, &ticket.server),
+            None => !self.host.gate().access(tables, &ticket.session, &ticket.server, None).allow,
         };
         self.end_parked("access", may_not);
     }
@@ -407,7 +408,7 @@ impl<H: Host> Exchange<H> {
         for ticket in self.parked().end_where(ends) {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
             let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
-            self.host.audit().note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
+            self.host.gate().audit().note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
         }
     }
 }
@@ -462,8 +463,7 @@ pub(crate) fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 3
     let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
     let mut asked: Vec<_> = asked
         .map(|(key, value)| {
-            let digest =
-                exact(&value).map_or_else(|_| Digest::of(value.as_bytes()), |text| Digest::of(text.as_bytes()));
+            let digest = canonical::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
             (key.into_owned(), digest)
         })
         .collect();

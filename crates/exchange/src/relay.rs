@@ -3,19 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_gate::{CallAuthority, Continued, agreed_with, audit, chain_said};
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, Session};
-use switchboard_policy::authority::CallAuthority;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{LoggingLevel, meta, method, strict};
-use switchboard_protocol::mgp::{Agreement, Extension};
+use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::{Era, Revision, bridge, mgp, provenance};
 use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
-use crate::audit;
 use crate::callbacks::{About, CallQuestions};
 use crate::exchange::Exchange;
-use crate::host::{ContinuedCall, Host};
+use crate::host::Host;
 use crate::streams::Live;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
@@ -81,17 +80,21 @@ impl AskedIn<'_> {
         let params = self.called.and_then(|params| Object::open(params).ok());
         match params.as_ref().and_then(|params| Some((params, params.text("name")?))) {
             Some((params, tool)) => {
-                let chain = host.chain_said(&self.client.session, params, self.extra);
-                let call = ContinuedCall { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
-                host.admit_continued(self.client, &call, "answer", lost).await?;
+                let chain = chain_said(&self.client.session, params, self.extra);
+                let call = Continued { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
+                host.gate().admit_continued(self.client, &call, "answer", lost).await?;
                 // Where limits hold now, its arguments are judged by them.
                 let authority =
                     CallAuthority { chain: chain.clone(), params: Some(params.clone()), ..Default::default() };
-                host.admit_within(self.client, &call, "answer", &authority).await
+                host.gate().admit_within(self.client, &call, "answer", &authority).await
             }
             None => {
-                let tables = host.tables().await?;
-                if host.may_use(&tables, &self.client.session, self.server) { Ok(()) } else { Err(lost()) }
+                let tables = host.gate().tables().await?;
+                if host.gate().access(&tables, &self.client.session, self.server, None).allow {
+                    Ok(())
+                } else {
+                    Err(lost())
+                }
             }
         }
     }
@@ -102,7 +105,7 @@ impl AskedIn<'_> {
     /// It may not, or what it says of that cannot be read.
     pub(crate) async fn admit_answer(&self, host: &impl Host, answer: &Raw) -> Result<(), Fault> {
         let tool = self.called.and_then(|params| params.member("name")?.as_text());
-        host.admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
+        host.gate().admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
     }
 }
 
@@ -272,7 +275,7 @@ impl<H: Host> AboutCall<'_, H> {
     /// How far a call is that does not stream (MGP 12.6), under the client's own id, where the client speaks of it.
     fn progress(&self, notification: Notification) -> Option<Notification> {
         let id = self.id?;
-        let agreed = Agreement::with_client(&self.client.caller.capabilities)?;
+        let agreed = agreed_with(&self.client.caller.capabilities)?;
         if !agreed.has(Extension::Streaming) && !agreed.has(Extension::Progress) {
             return None;
         }
@@ -336,7 +339,7 @@ impl<H: Host> Exchange<H> {
         let client = AskedClient { remote: session.remote(), caller: &caller };
         let reply = self.ask_client(&client, server, request, Some(back)).await;
         let Ok(answer) = &reply.outcome else { return reply };
-        match self.host.record_answer(session, server, answer).await {
+        match self.host.gate().note_answer(session, server, None, answer).await {
             Ok(()) => reply,
             Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
         }
@@ -349,7 +352,7 @@ impl<H: Host> Exchange<H> {
         let event = audit::event_of(audit::event::CALLBACK_TIMEOUT, audit::kernel(), audit::result::FAILURE);
         let event = audit::with(audit::about(event, server.id(), None), "asked_by", asked);
         let waited = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        self.host.audit().note(audit::with(event, "timeout_ms", waited)).await;
+        self.host.gate().audit().note(audit::with(event, "timeout_ms", waited)).await;
         fault.render(&Rendering::new(Revision::LATEST_LEGACY, asked).with_mgp(server.speaks_mgp()))
     }
 }

@@ -8,7 +8,9 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
-use switchboard_peer::{CallError, Context, Reply, is_outcome_unknown};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::{ToolPolicy, is_outcome_unknown};
+use switchboard_peer::{CallError, Context, Reply};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mcp::{method, strict};
@@ -18,7 +20,6 @@ use switchboard_upstream::{Server, chance, millis};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
 use tokio::time::Instant;
 
-use crate::audit::{self, event, result};
 use crate::exchange::Exchange;
 use crate::host::Host;
 
@@ -39,10 +40,8 @@ pub struct Repetition {
 pub struct RepeatableCall<'a> {
     /// The tool as the server calls it.
     pub tool: &'a str,
-    /// What is known of its effect.
-    pub effect: Effect,
-    /// Whether its server says that a repetition does no harm.
-    pub said_idempotent: bool,
+    /// What is known of it.
+    pub policy: &'a ToolPolicy,
     /// What its caller said beside it.
     pub metadata: &'a Metadata,
     /// What ties its events together.
@@ -78,13 +77,13 @@ impl Repetition {
 }
 
 /// What a repetition of a call would do.
-fn repeating(server: &Server, call: &RepeatableCall<'_>) -> Repeating {
-    let idempotent = call.said_idempotent && server.trust() >= TrustLevel::Standard;
-    if call.effect == Effect::None || idempotent {
+fn repeating(server: &Server, policy: &ToolPolicy, metadata: &Metadata) -> Repeating {
+    let idempotent = policy.security.hints.idempotent == Some(true) && server.trust() >= TrustLevel::Standard;
+    if policy.assessment.effect == Effect::None || idempotent {
         return Repeating::Harmless;
     }
     // A key helps only where the server knows what it is for.
-    let keyed = call.metadata.idempotency_key().is_ok_and(|key| key.is_some());
+    let keyed = metadata.idempotency_key().is_ok_and(|key| key.is_some());
     let knows = |server: &Server| {
         let hub = server.hub_now();
         hub.is_some_and(|hub| proposals::declared(&hub.connected.server.capabilities).has(Proposal::Idempotency))
@@ -95,9 +94,9 @@ fn repeating(server: &Server, call: &RepeatableCall<'_>) -> Repeating {
 /// What the caller hears of a call that nobody saw the end of: where it is said to change something, making it again
 /// may do so twice, and nothing here suggests that.
 #[must_use]
-pub fn told_of_unknown(server: &Server, call: &RepeatableCall<'_>, fault: Fault) -> Fault {
-    let harmful = || repeating(server, call) == Repeating::Harmful;
-    if call.effect != Effect::Said || !is_outcome_unknown(&fault) || !harmful() {
+pub fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &Metadata, fault: Fault) -> Fault {
+    let harmful = || repeating(server, policy, metadata) == Repeating::Harmful;
+    if policy.assessment.effect != Effect::Said || !is_outcome_unknown(&fault) || !harmful() {
         return fault;
     }
     fault.with_retry(RetryAdvice::NEVER).suggest("see whether it was done before you do it again")
@@ -121,7 +120,7 @@ impl<H: Host> Exchange<H> {
         let in_the_middle = has_been_lost(outcome);
         let policy = server.policy_now().pressure.retry;
         let left = self.options().longest_call.saturating_sub(again.began.elapsed());
-        let repeating = repeating(server, call);
+        let repeating = repeating(server, call.policy, call.metadata);
         let decision = decide(&policy, &failure, repeating, again.tries, left, chance());
         let note = |what: &str, wait: Duration| {
             let event = audit::event_of(event::RETRIED, audit::principal(&context.session), result::PENDING);
@@ -129,7 +128,7 @@ impl<H: Host> Exchange<H> {
             event.trace_id = Some(call.trace.into());
             let event = audit::with(event, "decision", what);
             let event = audit::with(event, "wait_ms", millis(wait));
-            self.host.audit().note_now(&audit::with(event, "error", why.as_str()));
+            self.host.gate().audit().note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {
             Decision::Again(wait) if server.may_repeat() => {

@@ -5,12 +5,12 @@
 //! refused; a call that passes leaves nothing here.
 
 use sha2::{Digest as _, Sha256};
+use switchboard_gate::audit::{self, event, result};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mgp::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
-use crate::audit::{self, event, result};
 use crate::exchange::Exchange;
 use crate::host::Host;
 
@@ -45,7 +45,7 @@ impl<H: Host> Exchange<H> {
         let noted = audit::event_of(event::TOOL_REJECTED, audit::principal(&context.session), result::BLOCKED);
         let noted = audit::with(audit::with(noted, "code", rejection.code.as_str()), "iteration", count);
         let noted = audit::with(noted, "retryable", false);
-        self.host.audit().note(audit::with(noted, "tool", tool)).await;
+        self.host.gate().audit().note(audit::with(noted, "tool", tool)).await;
         rejection.retryable = false;
         rejection.remediation_hint = Some(STOP.to_owned());
         let details = Edit::of_optional(rejection.details.as_ref());

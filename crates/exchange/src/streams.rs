@@ -15,6 +15,7 @@ mod rights;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use switchboard_gate::agreed_with;
 use switchboard_peer::Context;
 use switchboard_protocol::mgp::{Agreement, Extension, Metadata};
 use switchboard_protocol::proposals::{self, Proposal};
@@ -25,7 +26,7 @@ pub(crate) use book::Streams;
 pub use in_flight::InFlightGuard;
 pub use live::Live;
 pub(crate) use live::{authority_in, key_with};
-pub use operation::{AdmittedCall, ResumedCall, StreamedCall};
+pub use operation::{AdmittedCall, StreamedCall};
 
 /// In which words pieces are told to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl StreamRequest {
         let by_mgp = knows_more
             && said(b"stream")
             && metadata.wants_stream()
-            && Agreement::with_client(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
+            && agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
         let form = if by_mgp { Form::Mgp } else { form_of_proposals(capabilities, knows_more) };
         let token = if PROGRESS.find(text).is_some() { params.at(&["_meta", "progressToken"]) } else { None };
         let resume = (matches!(form, Form::Proposal { .. }) && said(b"checkpoint_token"))
@@ -92,7 +93,7 @@ impl StreamRequest {
             return None;
         }
         let speaks = |agreement: Agreement| agreement.has(Extension::Streaming) || agreement.has(Extension::Progress);
-        let mgp_progress = only_token && knows_more && Agreement::with_client(capabilities).is_some_and(speaks);
+        let mgp_progress = only_token && knows_more && agreed_with(capabilities).is_some_and(speaks);
         Some(Self { form, mgp_progress, token, resume, goes_on: None })
     }
 

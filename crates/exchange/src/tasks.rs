@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_gate::{CallAuthority, Continued};
 use switchboard_peer::Context;
-use switchboard_policy::authority::CallAuthority;
 use switchboard_store::Operation;
 use switchboard_upstream::Server;
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
 use crate::exchange::Exchange;
-use crate::host::{ContinuedCall, Host};
+use crate::host::Host;
 use crate::parked::Running;
 use crate::streams::authority_in;
 pub(crate) use across::Across;
@@ -55,8 +55,8 @@ impl<H: Host> Exchange<H> {
         (original, exposed): (&Arc<str>, &str),
         chain: Arc<[String]>,
     ) -> TaskTool {
-        let call = ContinuedCall { server, tool: original, exposed, chain: &[] };
-        let authority = self.host.authority_of(&context.session, call, chain, None);
+        let call = Continued { server, tool: original, exposed, chain: &[] };
+        let authority = CallAuthority::of_call(self.host.gate(), &context.session, call, chain, None);
         TaskTool { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
     }
 }
@@ -77,8 +77,8 @@ impl TaskTool {
     }
 
     /// The same for the gate.
-    fn continued<'a>(&'a self, server: &'a Server) -> ContinuedCall<'a> {
-        ContinuedCall { server, tool: &self.original, exposed: &self.exposed, chain: &self.authority.chain }
+    fn continued<'a>(&'a self, server: &'a Server) -> Continued<'a> {
+        Continued { server, tool: &self.original, exposed: &self.exposed, chain: &self.authority.chain }
     }
 }
 

@@ -11,13 +11,14 @@ use std::time::Duration;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{Agreement, Extension, Place};
+use switchboard_protocol::mgp::{Extension, Place};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
 use crate::bridge;
 use crate::directory::app;
+pub(crate) use crate::gate::agreed_with;
 use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
@@ -54,6 +55,7 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Events,
     Extension::Callbacks,
 ];
+
 /// The proposals that the kernel speaks with clients.
 pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::Streaming,
@@ -65,11 +67,6 @@ pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::MultimodalSignatures,
     Proposal::ServerRecommendations,
 ];
-
-/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
-pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    Agreement::with_client(capabilities)
-}
 
 /// How long `server/discover` waits for servers that are just starting, at most.
 const DISCOVER_WAIT: Duration = Duration::from_secs(5);
@@ -115,15 +112,17 @@ impl Kernel {
 
     /// What this client is told: nothing of servers that it may not use at all.
     async fn greeting(&self, context: &Context, view: &View) -> Greeting {
-        let tables = self.tables().await.ok();
+        let tables = self.gate().tables().await.ok();
         let presented = Presented::of(context, None);
         // A principal that may use a single tool has reason to know of the server.
         let may_see = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.knows_within(tables, &context.session, &presented, server))
+            tables
+                .as_deref()
+                .is_some_and(|tables| self.gate().knows_within(tables, &context.session, &presented, server))
         };
         // What is held back is told by name to those alone who may use the whole server.
         let may_use = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
+            tables.as_deref().is_some_and(|tables| self.gate().access(tables, &context.session, server, None).allow)
         };
         let greeting = Greeting::of(view, may_see, may_use);
         self.note_instructed(context, greeting.instructed.clone());

@@ -14,7 +14,7 @@ mod remote;
 pub mod server;
 
 pub use context::{BoxFuture, Caller, Context, Handler, Reply, Session};
-pub use remote::{Call, CallError, Remote, SendError, is_outcome_unknown};
+pub use remote::{Call, CallError, Remote, SendError};
 pub use switchboard_transport::http_server::{BadScope, Identity, Method, Principal, Scopes};
 
 /// A text that cannot be guessed: 128 random bits in hexadecimal.

@@ -1,11 +1,9 @@
 //! How to ask the far side of a connection.
 
-use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp;
 use switchboard_wire::{Extra, Notification, Raw};
 use tokio_util::sync::CancellationToken;
@@ -138,23 +136,6 @@ pub enum CallError {
     },
 }
 
-/// Whether a call was sent and nobody saw how it ended.
-#[must_use]
-pub fn is_outcome_unknown(fault: &Fault) -> bool {
-    let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
-    matches!(
-        cause,
-        Some(
-            CallError::Timeout(_)
-                | CallError::Cancelled
-                | CallError::Closed
-                | CallError::BadAnswer(_)
-                // A gateway had the call, and lost the server or its patience. One that says 503 did not pass it on.
-                | CallError::Gateway(408 | 502 | 504)
-        )
-    )
-}
-
 /// Why a notification was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
@@ -174,19 +155,4 @@ pub(crate) fn time_to_answer(notification: &Notification) -> Duration {
     }
     let said = notification.params.as_ref().and_then(|params| params.member("timeout_ms")?.view::<u64>().ok());
     said.map_or(USUAL_ANSWER, Duration::from_millis).min(LONGEST_ANSWER)
-}
-
-#[cfg(test)]
-mod tests {
-    use switchboard_protocol::fault::FaultKind;
-
-    use super::*;
-
-    #[test]
-    fn a_gateway_that_had_the_call_leaves_its_outcome_unknown() {
-        for (status, unknown) in [(408, true), (502, true), (503, false), (504, true)] {
-            let fault = Fault::new(FaultKind::UpstreamTimeout, "").with_source(CallError::Gateway(status));
-            assert_eq!(is_outcome_unknown(&fault), unknown, "{status}");
-        }
-    }
 }

@@ -5,7 +5,6 @@
 //! language either: what a command, a program or a statement does is told by `switchboard-validators`.
 
 pub mod access;
-pub mod authority;
 mod finding;
 pub mod key_role;
 pub mod path;

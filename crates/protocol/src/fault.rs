@@ -346,10 +346,3 @@ pub fn error_chain(error: &dyn Error) -> String {
     }
     text
 }
-
-/// Why parameters cannot be read, without the place in a text that the reader never wrote.
-#[must_use]
-pub fn readable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
-}

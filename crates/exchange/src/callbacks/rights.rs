@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use switchboard_gate::scopes::Wanted;
+use switchboard_gate::{Continued, Continuing, Tables, tokens_of};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::method;
@@ -11,7 +13,7 @@ use switchboard_wire::{Id, Raw};
 
 use super::{CallNames, forms};
 use crate::exchange::Exchange;
-use crate::host::{ContinuedCall, Host};
+use crate::host::Host;
 
 /// What a question is about, as far as rights go.
 #[derive(Clone)]
@@ -25,8 +27,8 @@ pub(super) struct Concerns {
 }
 
 impl Concerns {
-    fn of<'a>(call: &'a CallNames, server: &'a Server) -> ContinuedCall<'a> {
-        ContinuedCall { server, tool: &call.tool, exposed: &call.exposed, chain: &call.chain }
+    fn of<'a>(call: &'a CallNames, server: &'a Server) -> Continued<'a> {
+        Continued { server, tool: &call.tool, exposed: &call.exposed, chain: &call.chain }
     }
 }
 
@@ -44,21 +46,27 @@ impl<H: Host> Exchange<H> {
     ) -> Result<(), Fault> {
         if let Some(call) = &concerns.call {
             let tool = Concerns::of(call, server);
-            return self.host.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
+            return self.host.gate().admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
         }
-        let tables = self.host.tables().await?;
+        let tables = self.host.gate().tables().await?;
         if self.may_answer(&tables, context, server, concerns) { Ok(()) } else { Err(unknown()) }
     }
 
-    fn may_answer(&self, tables: &H::Tables, context: &Context, server: &Server, concerns: &Concerns) -> bool {
-        let (session, tokens) = (&context.session, self.host.tokens_of(context, None));
+    fn may_answer(&self, tables: &Tables, context: &Context, server: &Server, concerns: &Concerns) -> bool {
+        let (session, tokens) = (&context.session, tokens_of(context, None));
         if let Some(call) = &concerns.call {
-            return self.host.may_continue(tables, session, &tokens, &Concerns::of(call, server));
+            return self.host.gate().may_continue(
+                tables,
+                &Continuing { session, tokens: &tokens },
+                &Concerns::of(call, server),
+            );
         }
-        let whole = self.host.may_use_within(tables, context, &tokens, server);
+        let gate = self.host.gate();
+        let whole = gate.access(tables, session, server, None).allow
+            && gate.is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
-        whole || asked && self.host.knows_within(tables, session, &tokens, server)
+        whole || asked && self.host.gate().knows_within(tables, session, &tokens, server)
     }
 
     /// The questions of servers that wait for an answer of this client.
@@ -66,7 +74,7 @@ impl<H: Host> Exchange<H> {
     /// # Errors
     /// It cannot be known now who may do what.
     pub async fn pending_callbacks(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
-        let tables = self.host.tables().await?;
+        let tables = self.host.gate().tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
@@ -75,7 +83,7 @@ impl<H: Host> Exchange<H> {
         let mut pending = Vec::new();
         for (id, server, request) in open {
             let concerns = self.callbacks().concerns(&id);
-            let server = self.host.server(&server);
+            let server = self.server(&server);
             let Some((server, concerns)) = server.zip(concerns) else { continue };
             if self.may_answer(&tables, context, &server, &concerns) {
                 pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));

@@ -20,7 +20,7 @@ impl<H: Host> Exchange<H> {
     /// A name for a question: hard to guess, and telling which kernel asks. With that kernel, it ends.
     pub(super) fn callback_name(&self) -> String {
         let random: String = switchboard_peer::random_token().chars().filter(|c| *c != '.').collect();
-        format!("{random}.{}", self.host.audit().open_calls().instance())
+        format!("{random}.{}", self.host.gate().audit().open_calls().instance())
     }
 }
 

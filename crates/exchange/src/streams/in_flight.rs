@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use switchboard_gate::agreed_with;
 use switchboard_peer::Context;
-use switchboard_protocol::mgp::{Agreement, Extension, method};
+use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Raw, Request};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,7 @@ impl InFlightRequests {
         if capabilities.as_bytes().len() <= 2 || &*request.method == method::STREAM_CANCEL {
             return None;
         }
-        Agreement::with_client(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
+        agreed_with(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
         let key = (context.session.principal.clone(), request.id.as_str().to_owned());
         let cancel = context.cancel.child_token();
         let entry = InFlight { session: context.session.id.clone(), cancel: cancel.clone() };

@@ -7,8 +7,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_flow::stream::{Checkpoint, Ledger, MissedPiece, Piece, Stream, Taken};
+use switchboard_gate::{CallAuthority, Continued, Presented};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
-use switchboard_policy::authority::CallAuthority;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
@@ -25,7 +25,6 @@ use tokio_util::task::TaskTracker;
 use super::render::{self, Progress};
 use super::{Form, StreamRequest};
 use crate::exchange::ExchangeState;
-use crate::host::{ContinuedCall, SessionTokens};
 
 /// How long a reader that is too slow is left alone, the first time and at most.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
@@ -86,13 +85,13 @@ pub(super) struct Reader {
     pub(super) request: Id,
     pub(super) session: Arc<Session>,
     /// The session tokens that it shows.
-    pub(super) tokens: SessionTokens,
+    pub(super) tokens: Presented,
     token: Option<Raw>,
     remote: Arc<dyn Remote>,
 }
 
 impl Reader {
-    pub(super) fn new(context: &Context, request: &Id, tokens: SessionTokens, token: Option<&Raw>) -> Self {
+    pub(super) fn new(context: &Context, request: &Id, tokens: Presented, token: Option<&Raw>) -> Self {
         let (session, remote) = (context.session.clone(), context.remote.clone());
         Self { request: request.detach(), session, tokens, token: token.map(Raw::detach), remote }
     }
@@ -198,8 +197,8 @@ impl Live {
     }
 
     /// The tool whose call this is, for the gate.
-    pub(super) fn continued(&self) -> ContinuedCall<'_> {
-        ContinuedCall { server: &self.server, tool: &self.tool, exposed: &self.exposed, chain: &self.chain }
+    pub(super) fn continued(&self) -> Continued<'_> {
+        Continued { server: &self.server, tool: &self.tool, exposed: &self.exposed, chain: &self.chain }
     }
 
     /// What the right to the call rests on. Once it has ended, its arguments are not kept.

@@ -12,19 +12,21 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 use switchboard_flow::stream::{Checkpoint, Stream};
+use switchboard_gate::{Attempt, CallAuthority, Continued, Judged, Sent, beyond_limits, chain_said, tokens_of};
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
 use switchboard_upstream::Server;
-use switchboard_wire::{Edit, Extra, Id, Limits, Object, Raw};
+use switchboard_wire::{Edit, Extra, Id, Limits, Object, Raw, Request};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::live::{BegunStream, Reader, ToReader};
 use super::{Form, GoesOn, Live, StreamRequest};
 use crate::exchange::{Exchange, ExchangeState};
-use crate::host::{ContinuedCall, Host};
+use crate::host::Host;
 use crate::params::view;
 
 /// How long an operation goes on without anybody who reads it.
@@ -76,21 +78,6 @@ pub struct StreamedCall<C> {
     pub call: C,
 }
 
-/// A call that is made again with a checkpoint.
-#[derive(Debug)]
-pub struct ResumedCall<'a> {
-    /// The tool as the server calls it.
-    pub tool: &'a str,
-    /// The client's own id of the request.
-    pub id: &'a Id,
-    /// The parameters as the client sent them.
-    pub params: &'a Object,
-    /// Those of the request.
-    pub raw: Option<&'a Raw>,
-    /// Whether it changes nothing.
-    pub only_reads: bool,
-}
-
 /// Takes a stream off the book, however its call ends.
 struct OnBook<'a> {
     state: &'a ExchangeState,
@@ -133,7 +120,7 @@ impl<H: Host> Exchange<H> {
         }
         let mut book = OnBook { state: &self.state, live: Some(live.clone()) };
         if !self.judge_stream(&live).await {
-            let refused = Err(live.was_revoked().unwrap_or_else(|| self.host.beyond_limits()));
+            let refused = Err(live.was_revoked().unwrap_or_else(beyond_limits));
             call.refuse(&refused).await;
             return refused;
         }
@@ -209,12 +196,13 @@ impl<H: Host> Exchange<H> {
     /// The arguments hold a member twice.
     fn live<C>(&self, begun: &StreamedCall<C>, wish: &StreamRequest, stream: Stream) -> Result<Arc<Live>, Fault> {
         let StreamedCall { context, server, tool, exposed, id, params, extra, .. } = begun;
-        let tokens = self.host.tokens_of(context, Some(params.raw()));
+        let tokens = tokens_of(context, Some(params.raw()));
         let reader = Reader::new(context, id, tokens, wish.token.as_ref());
-        let chain = self.host.chain_said(&context.session, params, extra);
-        let call = ContinuedCall { server, tool, exposed, chain: &[] };
-        let authority = self.host.authority_of(&context.session, call, chain.clone(), Some(params.clone()));
-        let arguments = wish.is_operation().then(|| self.host.digest_of_call(params));
+        let chain = chain_said(&context.session, params, extra);
+        let call = Continued { server, tool, exposed, chain: &[] };
+        let authority =
+            CallAuthority::of_call(self.host.gate(), &context.session, call, chain.clone(), Some(params.clone()));
+        let arguments = wish.is_operation().then(|| Sent::of_call(params).digest());
         let arguments = arguments.transpose().map_err(Fault::malformed)?;
         let begun = BegunStream { context, server, tool, exposed, chain, authority, arguments, reader };
         Ok(Live::new(&self.state, begun, wish, stream))
@@ -247,10 +235,10 @@ impl<H: Host> Exchange<H> {
         let principal = &context.session.principal;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
-            self.host.admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
-            self.host.admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
+            self.host.gate().admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
+            self.host.gate().admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
             let token = params.at(&["_meta", "progressToken"]);
-            let reader = Reader::new(context, request, self.host.tokens_of(context, Some(params)), token.as_ref());
+            let reader = Reader::new(context, request, tokens_of(context, Some(params)), token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await;
         }
         let kept = self.kept_operation(principal, &said.checkpoint_token).await?.ok_or_else(unknown_checkpoint)?;
@@ -266,47 +254,45 @@ impl<H: Host> Exchange<H> {
         }
     }
 
-    /// A call that is made again with a checkpoint; `rights` judges it, and has the answer to one that is refused. `None`: it
-    /// has to be made, with what `wish` says then.
+    /// A call that is made again with a checkpoint. `None`: it has to be made, with what `wish` says then.
     ///
     /// # Errors
     /// There is nothing to go on with, or it is not that of this call.
     pub async fn resume_call(
         &self,
-        context: &Context,
-        server: &Server,
-        call: &ResumedCall<'_>,
+        attempt: &Attempt<'_>,
+        request: &Request,
         wish: &mut StreamRequest,
-        rights: impl Future<Output = Result<Option<Reply>, Fault>> + Send,
     ) -> Result<Option<Reply>, Fault> {
         // What is no token of ours is between the client and the server.
         let Some(token) = wish.resume.take() else { return Ok(None) };
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
+        let (context, server) = (attempt.context, attempt.server);
         // With the arguments at hand it is judged as the call itself: by the limits that hold now.
-        if let Some(refusal) = rights.await? {
+        if let Judged::Refused(refusal) = Box::pin(self.host.gate().check_rights(attempt)).await? {
             return Ok(Some(refusal));
         }
-        let tokens = self.host.tokens_of(context, call.raw);
+        let tokens = tokens_of(context, request.params.as_ref());
         let principal = &context.session.principal;
-        let arguments = self.host.digest_of_call(call.params).map_err(Fault::malformed)?;
+        let arguments = Sent::of_call(attempt.params).digest().map_err(Fault::malformed)?;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&token, &live.key).map_err(|_| unknown_checkpoint())?;
-            let same = live.server.id() == server.id() && *live.tool == *call.tool;
+            let same = live.server.id() == server.id() && *live.tool == *attempt.tool;
             if !same || live.arguments != Some(arguments) {
                 return Err(of_another_call());
             }
-            let reader = Reader::new(context, call.id, tokens, wish.token.as_ref());
+            let reader = Reader::new(context, &request.id, tokens, wish.token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await.map(Some);
         }
         let (kept, checkpoint) = self.kept_operation(principal, &token).await?.ok_or_else(unknown_checkpoint)?;
-        if kept.server != **server.id() || kept.tool != call.tool || kept.arguments != arguments {
+        if kept.server != **server.id() || kept.tool != attempt.tool || kept.arguments != arguments {
             return Err(of_another_call());
         }
         if let Some(result) = &kept.result {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
             return written(result).map(Some);
         }
-        if checkpoint.inner.is_none() && !call.only_reads {
+        if checkpoint.inner.is_none() && attempt.policy.assessment.effect != Effect::None {
             return Err(Fault::new(
                 FaultKind::OutcomeUnknown,
                 "the call was interrupted, its server gives no checkpoints, and it may have changed something already",
@@ -329,17 +315,17 @@ impl<H: Host> Exchange<H> {
 
     /// What is written of an operation of this principal, if the token is of it.
     async fn kept_operation(&self, principal: &str, token: &str) -> Result<Option<(Operation, Checkpoint)>, Fault> {
-        let Some(store) = self.host.store() else { return Ok(None) };
+        let Some(store) = self.host.gate().store() else { return Ok(None) };
         let Ok(claimed) = Checkpoint::claimed(token) else { return Ok(None) };
         let kept = store.operations().get(&claimed.operation).await.map_err(unkept)?;
-        let now = self.host.time();
+        let now = self.host.gate().granted.time();
         let kept = kept.filter(|kept| kept.principal == principal && kept.expires_at > now);
         Ok(kept.and_then(|kept| Checkpoint::open(token, &kept.key).ok().map(|checkpoint| (kept, checkpoint))))
     }
 
     /// What is written of an operation when it begins.
     fn begun(&self, live: &Live) -> Option<Operation> {
-        let now = self.host.time();
+        let now = self.host.gate().granted.time();
         Some(Operation {
             id: live.operation.as_ref().to_owned(),
             principal: live.principal.as_ref().to_owned(),
@@ -355,12 +341,12 @@ impl<H: Host> Exchange<H> {
     }
 
     async fn write_begun(&self, operation: &Operation) -> Result<(), Fault> {
-        let Some(store) = self.host.store() else { return Ok(()) };
+        let Some(store) = self.host.gate().store() else { return Ok(()) };
         store.operations().begin(operation).await.map_err(unkept)
     }
 
     async fn write_ended(&self, live: &Live, outcome: &Result<Reply, Fault>) {
-        let Some(store) = self.host.store() else { return };
+        let Some(store) = self.host.gate().store() else { return };
         let interrupted = matches!(outcome, Err(fault) if fault.kind() == FaultKind::Cancelled);
         if interrupted && self.closing().is_cancelled() {
             // The client may go on with it after the restart.
@@ -372,7 +358,7 @@ impl<H: Host> Exchange<H> {
         };
         let result = result.filter(|result| result.as_bytes().len() <= LARGEST_KEPT);
         let result = result.and_then(|result| RawValue::from_string(result.as_str().to_owned()).ok());
-        let end = later(self.host.time());
+        let end = later(self.host.gate().granted.time());
         if let Err(error) = store.operations().finish(&live.operation, state, result.as_deref(), end).await {
             tracing::warn!(%error, operation = %live.operation, "the end of an operation could not be written");
         }

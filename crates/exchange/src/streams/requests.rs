@@ -38,7 +38,7 @@ impl<H: Host> Exchange<H> {
                 };
             }
         };
-        self.host.admit_continued(context, &live.continued(), method::STREAM_CANCEL, unknown_request).await?;
+        self.host.gate().admit_continued(context, &live.continued(), method::STREAM_CANCEL, unknown_request).await?;
         let reason: String =
             said.reason.unwrap_or_else(|| "cancelled".to_owned()).chars().take(LONGEST_REASON).collect();
         let theirs = self.stop_at_server(&live, context, &reason).await;
@@ -46,7 +46,7 @@ impl<H: Host> Exchange<H> {
         live.cancel.cancel();
         let partial = match theirs.or_else(|| live.partial()) {
             // What is too long, or cannot be judged, is left out.
-            Some(partial) => match self.host.look_at_result(&live.server, Ok(Ok(partial).into())).await {
+            Some(partial) => match self.host.gate().look_at_result(&live.server, Ok(Ok(partial).into())).await {
                 Ok(reply) => reply.outcome.ok(),
                 Err(_) => None,
             },
@@ -66,7 +66,7 @@ impl<H: Host> Exchange<H> {
             return Err(Fault::new(FaultKind::InvalidParams, "`max_chunks_per_second` is no number from 0 on"));
         }
         let live = self.streams().find(context, said.request_id.as_ref(), said.operation_id.as_deref())?;
-        self.host.admit_continued(context, &live.continued(), method::STREAM_PACE, unknown_request).await?;
+        self.host.gate().admit_continued(context, &live.continued(), method::STREAM_PACE, unknown_request).await?;
         live.set_pace(per_second);
         self.tell_pace(&live, context, per_second, said.reason.as_deref()).await;
         let word = if per_second == 0.0 { "paused" } else { "paced" };
@@ -110,7 +110,7 @@ impl<H: Host> Exchange<H> {
                 let live = self.streams().find(context, Some(&said.request_id), None).ok();
                 let Some(live) = live else { return };
                 let tool = live.continued();
-                if self.host.admit_continued(context, &tool, method::STREAM_GAP, unknown_request).await.is_ok() {
+                if self.host.gate().admit_continued(context, &tool, method::STREAM_GAP, unknown_request).await.is_ok() {
                     live.send_again(&said.missing_indices);
                 }
             }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::{Continued, Continuing, Tables, beyond_limits};
 use switchboard_peer::{CallError, Context};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming;
@@ -11,17 +13,18 @@ use switchboard_store::Operation;
 use super::Live;
 use super::live::authority_in;
 use super::operation::unknown_checkpoint;
-use crate::audit::{self, event, result};
 use crate::exchange::Exchange;
-use crate::host::{ContinuedCall, Host};
+use crate::host::Host;
 
 impl<H: Host> Exchange<H> {
     /// Ends what its caller may not use any more, by what is known now.
     pub fn end_revoked(&self) {
-        let tables = self.host.latest_tables();
+        let tables = self.host.gate().granted.latest();
         for live in self.streams().running() {
             if self.has_right(&tables, &live) {
-                if self.host.limits_on(&tables, &live.reader().session, &live.continued()) == live.authority().limits {
+                if self.host.gate().limits_on(&tables, &live.reader().session, &live.continued())
+                    == live.authority().limits
+                {
                     continue;
                 }
                 // Links and hosts in the arguments are looked up for that.
@@ -49,17 +52,17 @@ impl<H: Host> Exchange<H> {
 
     /// Judges a stream by what is known now, and ends it where it may not go on; whether it may.
     pub(super) async fn judge_stream(&self, live: &Arc<Live>) -> bool {
-        let tables = self.host.latest_tables();
+        let tables = self.host.gate().granted.latest();
         if !self.has_right(&tables, live) {
             self.revoke_stream(live, "access");
             return false;
         }
         let (tool, authority) = (live.continued(), live.authority());
-        let limits = self.host.limits_on(&tables, &live.reader().session, &tool);
+        let limits = self.host.gate().limits_on(&tables, &live.reader().session, &tool);
         if limits == authority.limits {
             return true;
         }
-        if !Box::pin(self.host.is_within_limits(&tables, &live.context, &tool, &authority)).await {
+        if !Box::pin(self.host.gate().is_within_limits(&tables, &live.context, &tool, &authority)).await {
             self.revoke_stream(live, "limits");
             return false;
         }
@@ -67,18 +70,19 @@ impl<H: Host> Exchange<H> {
         true
     }
 
-    fn has_right(&self, tables: &H::Tables, live: &Live) -> bool {
+    fn has_right(&self, tables: &Tables, live: &Live) -> bool {
         let reader = live.reader();
         if reader.session.identity.is_revoked(SystemTime::now()) {
             return false;
         }
-        self.host.may_continue(tables, &reader.session, &reader.tokens, &live.continued())
+        let who = Continuing { session: &reader.session, tokens: &reader.tokens };
+        self.host.gate().may_continue(tables, &who, &live.continued())
     }
 
     fn revoke_stream(&self, live: &Live, step: &'static str) {
         let taken_back = "the right to use this tool was taken back while the call ran";
         let why = match step {
-            "limits" => self.host.beyond_limits(),
+            "limits" => beyond_limits(),
             "token" => Fault::new(FaultKind::AuthExpired, "the token that this call was made with has ended"),
             _ => Fault::new(FaultKind::AccessDenied, taken_back),
         };
@@ -90,18 +94,18 @@ impl<H: Host> Exchange<H> {
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&live.reader().session), result::BLOCKED);
         let event = audit::about(event, live.server.id(), Some(&live.tool));
         let event = audit::with(audit::with(event, "step", step), "what", "stream");
-        self.host.audit().note_now(&audit::with(event, "operation", live.operation.as_ref()));
+        self.host.gate().audit().note_now(&audit::with(event, "operation", live.operation.as_ref()));
     }
 
     /// Judges whether somebody may have what was kept of an operation.
     pub(super) async fn admit_kept(&self, context: &Context, kept: &Operation) -> Result<(), Fault> {
         // After a restart the server, and with it the tool, may be still on its way.
         self.host.wait_for_servers().await;
-        let server = self.host.server(&kept.server).ok_or_else(unknown_checkpoint)?;
+        let server = self.server(&kept.server).ok_or_else(unknown_checkpoint)?;
         let authority = authority_in(&kept.key);
-        let tool = ContinuedCall { server: &server, tool: &kept.tool, exposed: &kept.tool, chain: &authority.chain };
-        self.host.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
-        self.host.admit_within(context, &tool, streaming::RESUME, &authority).await?;
+        let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool, chain: &authority.chain };
+        self.host.gate().admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
+        self.host.gate().admit_within(context, &tool, streaming::RESUME, &authority).await?;
         if kept.result.is_some() {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
         }
@@ -122,6 +126,6 @@ impl<H: Host> Exchange<H> {
         let actor = audit::principal(&context.session);
         let event = audit::event_of(event::OPERATION_RESUMED, actor, result::SUCCESS);
         let event = audit::with(audit::about(event, server, Some(tool)), "operation", operation);
-        self.host.audit().note_first(event).await
+        self.host.gate().audit().note_first(event).await
     }
 }

@@ -196,7 +196,7 @@ impl<H: Host> Across<'_, H> {
     async fn admit_answer(&self, id: &str, answer: &Raw) -> Result<(), Fault> {
         let tool = self.exchange.tasks().tool(id, &self.context.session.principal);
         let tool = tool.as_ref().map(|tool| &*tool.original);
-        self.exchange.host.admit_answer_for(self.context, self.server, tool, answer).await
+        self.exchange.host.gate().admit_answer_for(self.context, self.server, tool, answer).await
     }
 
     async fn pass_plain(&self, asked: &str, id: &str) -> Result<Reply, Fault> {

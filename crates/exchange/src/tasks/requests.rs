@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use switchboard_gate::request::Asking;
+use switchboard_gate::{Subject, tokens_of};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
@@ -24,7 +26,7 @@ impl<H: Host> Exchange<H> {
     pub async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let task = text_of(&object_of(&request)?, "taskId")?;
         if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal, Instant::now()) {
-            let server = self.host.server(&origin).ok_or_else(|| unknown_task(&task))?;
+            let server = self.server(&origin).ok_or_else(|| unknown_task(&task))?;
             self.admit_task(context, &server, &task, &request.method).await?;
             self.record_task(context, Some(&server), &task, &request.method).await?;
             let now = jiff::Timestamp::now().to_string();
@@ -61,21 +63,23 @@ impl<H: Host> Exchange<H> {
     /// # Errors
     /// It cannot be known now what the caller may use, or it is refused.
     pub async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let servers = self.host.servers();
+        let servers = self.servers();
         let can_list = |server: &Arc<Server>| {
             server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
         };
         let principal = &context.session.principal;
-        let tables = self.host.tables().await?;
+        let tables = self.host.gate().tables().await?;
         let may_use = |server: &&Arc<Server>| {
-            self.host.may_use(&tables, &context.session, server) && self.host.has_permissions(&tables, server)
+            self.host.gate().access(&tables, &context.session, server, None).allow
+                && self.host.gate().standing(&tables, server, None).missing.is_empty()
         };
         if !servers.iter().any(|server| may_use(&server)) {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
         }
         self.record_task(context, None, "", &request.method).await?;
         if let Some(server) = servers.first().filter(|server| servers.len() == 1 && can_list(server)) {
-            self.host.admit_task_list(context, server, &request).await?;
+            let policy = self.host.plain_policy(server).ok_or_else(|| unknown_task(""))?;
+            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self.host.gate()).await?;
             let params = request.params.clone();
             let mut reply = self.forward(context, server, Forward::of_request(request, params)).await?;
             if let Ok(result) = &reply.outcome {
@@ -84,9 +88,9 @@ impl<H: Host> Exchange<H> {
             return Ok(reply);
         }
         let mut mine = self.tasks().of(principal);
-        let (session, tokens) = (&context.session, self.host.tokens_of(context, None));
+        let (session, tokens) = (&context.session, tokens_of(context, None));
         mine.retain(|(task, id)| {
-            let server = self.host.server(id);
+            let server = self.server(id);
             server.is_some_and(|server| self.may_see_task(session, &tokens, &tables, &server, task))
         });
         let of_one = |server: &Arc<Server>| {

@@ -7,19 +7,21 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::request::Asking;
+use switchboard_gate::{Continued, Continuing, Presented, Subject, Tables, tokens_of};
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_store::{Digest, Operation, OperationState};
 use switchboard_upstream::Server;
-use switchboard_wire::Raw;
+use switchboard_wire::{Edit, Id, Raw, Request};
 use tokio::time::Instant;
 
 use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
-use crate::audit::{self, event, result};
 use crate::exchange::Exchange;
-use crate::host::{Host, SessionTokens};
+use crate::host::Host;
 use crate::streams::key_with;
 
 /// How long a task is found again after a restart.
@@ -37,10 +39,25 @@ impl<H: Host> Exchange<H> {
         let unknown = || unknown_task(task);
         if let Some(tool) = self.tasks().tool(task, &context.session.principal) {
             let continued = tool.continued(server);
-            self.host.admit_continued(context, &continued, what, unknown).await?;
-            return self.host.admit_within(context, &continued, what, &tool.authority).await;
+            self.host.gate().admit_continued(context, &continued, what, unknown).await?;
+            return self.host.gate().admit_within(context, &continued, what, &tool.authority).await;
         }
-        self.host.admit_task_of_any_tool(context, server, task, what, unknown).await
+        let policy = self.host.plain_policy(server).ok_or_else(unknown)?;
+        let params = Edit::empty().set("taskId", Raw::string(task)).finish();
+        let request = Request::new(Id::number(0), what, Some(params));
+        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self.host.gate()).await?;
+        let mut tools = Vec::new();
+        self.host.offers().any_tool(&mut |tool| {
+            if tool.server.id() == server.id() {
+                tools.push((tool.exposed.to_owned(), tool.original.clone()));
+            }
+            false
+        });
+        for (exposed, original) in &tools {
+            let tool = Continued { server, tool: original, exposed, chain: &[] };
+            self.host.gate().admit_continued(context, &tool, what, unknown).await?;
+        }
+        Ok(())
     }
 
     /// Puts on record that somebody asks about a task or goes on with it, before they get anything of it.
@@ -64,11 +81,11 @@ impl<H: Host> Exchange<H> {
             None => event,
         };
         let event = audit::with(event, "what", what);
-        let audit = self.host.audit();
+        let audit = self.host.gate().audit();
         let reads = [method::TASKS_GET, method::TASKS_RESULT, method::TASKS_LIST].contains(&what);
         if !reads {
             audit.admit_effect()?;
-        } else if self.host.reads_without_record() {
+        } else if self.host.gate().options().reads_without_record {
             audit.note(event).await;
             return Ok(());
         }
@@ -79,25 +96,25 @@ impl<H: Host> Exchange<H> {
     pub fn may_see_task(
         &self,
         session: &Session,
-        tokens: &SessionTokens,
-        tables: &H::Tables,
+        tokens: &Presented,
+        tables: &Tables,
         server: &Server,
         task: &str,
     ) -> bool {
         let Some(tool) = self.tasks().tool(task, &session.principal) else { return true };
-        self.host.may_continue(tables, session, tokens, &tool.continued(server))
+        self.host.gate().may_continue(tables, &Continuing { session, tokens }, &tool.continued(server))
     }
 
     /// Of a server's own list of tasks, those that are this caller's.
     pub(super) async fn own_tasks(&self, context: &Context, server: &Arc<Server>, result: &Raw) -> Raw {
         let principal = &context.session.principal;
-        let Ok(tables) = self.host.tables().await else { return only_tasks(result, |_| false) };
+        let Ok(tables) = self.host.gate().tables().await else { return only_tasks(result, |_| false) };
         let listed = result.member("tasks").and_then(|tasks| tasks.elements()).unwrap_or_default();
         let id_of = |task: &Raw| task.member("taskId").and_then(|id| id.as_text());
         for id in listed.iter().filter_map(id_of) {
             let _ = self.recall_task(context, server, &id).await;
         }
-        let (kept, tokens) = (self.host.store().is_some(), self.host.tokens_of(context, None));
+        let (kept, tokens) = (self.host.gate().store().is_some(), tokens_of(context, None));
         only_tasks(result, |task| {
             let Some(id) = id_of(task) else { return true };
             let known = self.tasks().server(&id, principal, Instant::now()).is_some();
@@ -111,16 +128,16 @@ impl<H: Host> Exchange<H> {
         let unknown = || unknown_task(task);
         let principal = &context.session.principal;
         if let Some(id) = self.tasks().server(task, principal, Instant::now()) {
-            return self.host.server(&id).ok_or_else(unknown);
+            return self.server(&id).ok_or_else(unknown);
         }
         // After a restart the servers may be still on their way.
         self.host.wait_for_servers().await;
-        for server in self.host.servers() {
+        for server in self.servers() {
             if self.recall_task(context, &server, task).await {
                 return Ok(server);
             }
         }
-        if self.host.store().is_some() {
+        if self.host.gate().store().is_some() {
             return Err(unknown());
         }
         self.host.only_server().ok_or_else(unknown)
@@ -132,9 +149,9 @@ impl<H: Host> Exchange<H> {
         if self.tasks().server(task, principal, Instant::now()).is_some() {
             return true;
         }
-        let Some(store) = self.host.store() else { return false };
+        let Some(store) = self.host.gate().store() else { return false };
         let kept = store.operations().get(&name(principal, server.id(), task)).await;
-        let now = self.host.time();
+        let now = self.host.gate().granted.time();
         let Some(kept) = kept.ok().flatten().filter(|kept| kept.expires_at > now) else { return false };
         self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)), Instant::now());
         true
@@ -142,8 +159,8 @@ impl<H: Host> Exchange<H> {
 
     /// Writes down whose a task is, and of which tool.
     pub(super) async fn write_task(&self, task: &str, server: &Server, principal: &str, tool: &TaskTool) {
-        let Some(store) = self.host.store() else { return };
-        let now = self.host.time();
+        let Some(store) = self.host.gate().store() else { return };
+        let now = self.host.gate().granted.time();
         let operation = Operation {
             id: name(principal, server.id(), task),
             principal: principal.to_owned(),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use switchboard_exchange::{
-    AdmittedCall, CallNames, CallQuestions, Forward, Live, NextAttempt, RepeatableCall, Repetition, ResumedCall,
-    SessionTokens, StreamRequest, StreamedCall, TaskMode, goes_on, has_failed, has_worked, marked_as_fallback,
+    AdmittedCall, CallNames, CallQuestions, Forward, Live, NextAttempt, RepeatableCall, Repetition, StreamRequest,
+    StreamedCall, TaskMode, goes_on, has_failed, has_worked, marked_as_fallback, told_of_unknown,
 };
 use switchboard_peer::{BoxFuture, Context, Reply};
 use switchboard_policy::risk::Effect;
@@ -20,9 +20,9 @@ use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
-use super::{Kernel, View, object_of, text_of, waiting};
+use super::{Kernel, View, no_such_tool, object_of, text_of, waiting};
 use crate::directory::{Hidden, Route};
-use crate::gate::{self, Admission, Attempt, Judged, Permit, Sent, Subject, ToolPolicy};
+use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
 use crate::services::discovery;
@@ -162,7 +162,7 @@ impl Kernel {
             return Ok(reply);
         }
         // access, permissions, delegation, scopes, schema, validators, rate, confirmation, audit: the intent
-        let (permit, cleaned) = match self.admit(call.attempt(context, &request)?).await? {
+        let (permit, cleaned) = match self.gate().admit(call.attempt(context, &request)?).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => {
                 return Ok(Box::pin(self.exchange().repeated(context, &call.name, call.params.raw(), reply)).await);
@@ -181,9 +181,9 @@ impl Kernel {
             (outcome, instead) = Box::pin(self.execute_again(context, &call, again, outcome, fall_back)).await;
         }
         // results
-        let outcome = self.look_at_result(&call.server, outcome).await;
+        let outcome = self.gate().look_at_result(&call.server, outcome).await;
         // audit: the outcome
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         if let Some(other) = instead
             && let Some(reply) = self.call_instead(context, other).await
         {
@@ -233,14 +233,14 @@ impl Kernel {
             return self.call_found(context, request).await;
         }
         let arguments = params.get("arguments");
-        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
+        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.gate().others_tokens());
         let answering = async {
             match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
                 Some(answer) => answer,
                 None => Err(self.unknown_tool(&context, &name).await),
             }
         };
-        let metered = self.metered_own(&context, &name, answering);
+        let metered = self.counted(&context, &name, answering);
         gate::within_trace(&metadata, arguments.as_ref(), metered).await
     }
 
@@ -254,21 +254,7 @@ impl Kernel {
     ) -> Result<Option<Reply>, Fault> {
         let Some(stream) = stream.filter(|stream| stream.brings_checkpoint()) else { return Ok(None) };
         let attempt = call.attempt(context, request)?;
-        let rights = async {
-            Ok(match Box::pin(self.check_rights(&attempt)).await? {
-                Judged::Refused(refusal) => Some(refusal),
-                _ => None,
-            })
-        };
-        let resumed = ResumedCall {
-            tool: &call.route.original,
-            id: &request.id,
-            params: &call.params,
-            raw: request.params.as_ref(),
-            only_reads: only_reads(&call.route),
-        };
-        let exchange = self.exchange();
-        Box::pin(exchange.resume_call(context, &call.server, &resumed, stream, rights)).await
+        Box::pin(self.exchange().resume_call(&attempt, request, stream)).await
     }
 
     /// Makes a request what its server is to get: without what was for the gate, with trace and intent where the server
@@ -359,7 +345,8 @@ impl Kernel {
         fall_back: bool,
     ) -> (Result<Reply, Fault>, Option<(String, Raw)>) {
         let Ok(policy) = call.policy() else { return (outcome, None) };
-        let repeatable = repeatable(&call.route.original, policy, &call.metadata, &call.trace);
+        let (metadata, trace) = (&call.metadata, call.trace.as_str());
+        let repeatable = RepeatableCall { tool: &call.route.original, policy, metadata, trace };
         let exchange = self.exchange();
         loop {
             match exchange.after_failure(context, &call.server, &repeatable, &mut again, &outcome).await {
@@ -388,7 +375,7 @@ impl Kernel {
         }
         if policy.may_ask() {
             let sent = Sent::of_call(&call.params);
-            self.remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
+            self.gate().remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
         }
     }
 
@@ -466,7 +453,7 @@ impl Kernel {
         let modern = context.caller.era() == Era::Modern;
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
-        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
+        let longest = route.policy.as_deref().and_then(|policy| self.gate().longest_by_scope(server, policy));
         let exchange = self.exchange();
         let live = live.cloned();
         let chain = || gate::chain_said(&context.session, params, &request.extra);
@@ -475,7 +462,7 @@ impl Kernel {
         let tool = asks_task.then(|| exchange.task_tool(context, server, (&route.original, name), chain()));
         let id = Some(request.id);
         let (method, extra) = (request.method, request.extra);
-        let tokens = SessionTokens(gate::tokens_of(context, Some(params.raw())).into_vec());
+        let tokens = gate::tokens_of(context, Some(params.raw()));
         let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions, tokens };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskMode::Requested,
@@ -500,16 +487,15 @@ impl Kernel {
             return Fault::new(FaultKind::Cancelled, "the call was cancelled");
         }
         let view = self.view();
-        let Ok(tables) = self.tables().await else { return no_such_tool(name) };
+        let Ok(tables) = self.gate().tables().await else { return no_such_tool(name) };
         let may_have = |server: &'_ Arc<Server>| Some((server.clone(), waiting::own_name(&view, server, name)?));
-        let (named, denied): (Vec<_>, Vec<_>) = view
-            .servers
-            .iter()
-            .filter_map(may_have)
-            .partition(|(server, own)| self.access(&tables, &context.session, server, Some((own, name))).allow);
+        let (named, denied): (Vec<_>, Vec<_>) =
+            view.servers.iter().filter_map(may_have).partition(|(server, own)| {
+                self.gate().access(&tables, &context.session, server, Some((own, name))).allow
+            });
         if let ([], [(server, own), ..]) = (&named[..], &denied[..]) {
             let fault = no_such_tool(name);
-            gate::blocked(self, context, Subject::Tool, (server.id(), own), "access", &fault).await;
+            gate::blocked(self.gate(), context, Subject::Tool, (server.id(), own), "access", &fault).await;
             return fault;
         }
         let held = named.iter().find_map(|(server, _)| held_back(&view, server, name));
@@ -520,7 +506,7 @@ impl Kernel {
             (None, None, Some((server, own))) => (server.id().clone(), *own, no_such_tool(name)),
             (None, None, None) => return no_such_tool(name),
         };
-        gate::unavailable(self, context, Subject::Tool, (&server, own), &fault).await;
+        gate::unavailable(self.gate(), context, Subject::Tool, (&server, own), &fault).await;
         fault
     }
 }
@@ -547,11 +533,11 @@ impl AdmittedCall for PermittedCall {
         {
             *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
         }
-        let mut outcome = kernel.look_at_result(server, outcome).await;
+        let mut outcome = kernel.gate().look_at_result(server, outcome).await;
         if let Some(fault) = live.and_then(|live| live.was_revoked()) {
             outcome = Err(fault);
         }
-        kernel.settle(permit, &outcome).await;
+        kernel.gate().settle(permit, &outcome).await;
         let policy = call.route.policy.as_deref();
         let reply = outcome.map_err(|fault| match policy {
             Some(policy) => told_of_unknown(server, policy, &call.metadata, fault),
@@ -559,30 +545,19 @@ impl AdmittedCall for PermittedCall {
         })?;
         if let Some(policy) = policy.filter(|policy| policy.may_ask()) {
             let sent = Sent::of_call(&call.params);
-            kernel.remember_midway(&context, server.id(), &call.name, policy, &sent, &reply);
+            kernel.gate().remember_midway(&context, server.id(), &call.name, policy, &sent, &reply);
         }
         Ok(reply)
     }
 
     async fn refuse(self, refused: &Result<Reply, Fault>) {
-        self.kernel.settle(self.permit, refused).await;
+        self.kernel.gate().settle(self.permit, refused).await;
     }
 }
 
 /// Whether a tool changes nothing.
 fn only_reads(route: &Route) -> bool {
     route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None)
-}
-
-/// A call, as far as it matters for a repetition of it.
-fn repeatable<'a>(tool: &'a str, policy: &ToolPolicy, metadata: &'a Metadata, trace: &'a str) -> RepeatableCall<'a> {
-    let said_idempotent = policy.security.hints.idempotent == Some(true);
-    RepeatableCall { tool, effect: policy.assessment.effect, said_idempotent, metadata, trace }
-}
-
-/// What the caller hears of a call that nobody saw the end of.
-pub(crate) fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &Metadata, fault: Fault) -> Fault {
-    switchboard_exchange::told_of_unknown(server, &repeatable("", policy, metadata, ""), fault)
 }
 
 /// The parameters of a call of another tool of the same server, under the name that the client knows it by.
@@ -636,8 +611,4 @@ fn target_now(view: Arc<View>, call: &CallRequest) -> Result<(Arc<View>, Route),
 /// The server of a tool, where it is not connected.
 fn away<'a>(view: &'a View, route: &Route) -> Option<&'a Arc<Server>> {
     view.servers.get(route.server).filter(|server| server.hub_now().is_none())
-}
-
-pub(crate) fn no_such_tool(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
 }

@@ -15,7 +15,7 @@ impl Kernel {
     pub(crate) async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
         let mut pending = self.exchange().pending_callbacks(context).await?;
         for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
-            if self.may_decide(context, &id).await? {
+            if self.gate().may_decide(context, &id).await? {
                 pending.push(shown);
             }
         }
@@ -42,9 +42,9 @@ impl Kernel {
             && let Some(server) = self.server(&asked.server)
         {
             let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
-            self.admit_answer_for(context, &server, tool, given).await?;
+            self.gate().admit_answer_for(context, &server, tool, given).await?;
         }
-        if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
+        if self.gate().may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
             Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
         } else {
             Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))

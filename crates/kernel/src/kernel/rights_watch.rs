@@ -51,7 +51,7 @@ impl Kernel {
             return;
         }
         // Somebody may have made them last longer meanwhile.
-        let Ok(tables) = self.tables().await else { return };
+        let Ok(tables) = self.gate().tables().await else { return };
         let pending = store.approvals().pending(now, MAX_PENDING).await.unwrap_or_default();
         for held in pending.iter().map(|approval| &approval.held) {
             let whose = (held.principal.as_str(), held.server.as_str(), held.tool.as_str());

@@ -1,0 +1,139 @@
+//! The kernel as the surroundings of the gate and of calls on their way: which server a name leads to now, what is kept of
+//! clients, and whom it tells what.
+
+use std::sync::Arc;
+
+use switchboard_exchange::{Clients, Host, LogFilter, Servers};
+use switchboard_peer::client::Connected;
+use switchboard_peer::{BoxFuture, Context, Session};
+use switchboard_protocol::fault::Fault;
+use switchboard_wire::{Notification, Raw};
+
+use crate::clients::ClientState;
+use crate::directory::{Dialect, ListKind, Route};
+use crate::gate::{Gate, Offered, Offers, Permit, Place, Surroundings, ToolPolicy};
+use crate::initialize::own_log;
+use crate::kernel::{Kernel, LocatedResource, View};
+use crate::server::Server;
+
+impl Surroundings for Kernel {
+    fn offers(&self) -> Arc<dyn Offers> {
+        self.view()
+    }
+
+    fn resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, Arc<ToolPolicy>)> {
+        let LocatedResource { server, reading, .. } = self.found_resource(uri, principal)?;
+        Some((server, reading.policy))
+    }
+
+    fn wait_for_servers(&self) -> BoxFuture<'_, ()> {
+        Box::pin(Self::wait_for_servers(self))
+    }
+
+    fn grants_changed(&self) {
+        Self::grants_changed(self);
+    }
+
+    fn watch_rights(&self) {
+        self.exchange_state().wake_watcher();
+    }
+
+    fn log(&self, context: &Context, params: &Raw, message: &str) {
+        let log = own_log(message);
+        let level = || ClientState::of(&context.session).level();
+        if LogFilter::of(context, Some(params)).admits(level, &log) {
+            let _ = context.remote.notify(log);
+        }
+    }
+
+    fn keep_open(&self, state: &str, permit: Permit) -> Option<Permit> {
+        self.exchange_state().keep_open(state, permit)
+    }
+}
+
+impl Servers for Kernel {
+    fn only_server(&self) -> Option<Arc<Server>> {
+        let view = self.view();
+        view.directory.only().and_then(|index| view.servers.get(index).cloned())
+    }
+
+    fn plain_policy(&self, server: &Arc<Server>) -> Option<Arc<ToolPolicy>> {
+        let view = self.view();
+        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server))?;
+        view.directory.plain_policy(index)
+    }
+
+    fn is_draining(&self) -> bool {
+        Self::is_draining(self)
+    }
+
+    fn takes_calls(&self, server: &Server) -> Result<(), Fault> {
+        Self::takes_calls(self, server)
+    }
+
+    fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
+        Self::take_notice(self, server, notification)
+    }
+}
+
+impl Clients for Kernel {
+    fn owner(&self, session: &Session) -> u64 {
+        ClientState::of(session).owner
+    }
+
+    fn session_log_level(&self, session: &Session) -> Option<&'static str> {
+        ClientState::of(session).level()
+    }
+
+    fn link_now(&self, session: &Session, server: &Arc<Server>) -> Option<Arc<Connected>> {
+        ClientState::of(session).link_now(server)
+    }
+
+    async fn link(&self, context: &Context, server: &Arc<Server>) -> Result<Arc<Connected>, Fault> {
+        ClientState::of(&context.session).link(self, server, &context.session, &context.caller).await
+    }
+}
+
+impl Host for Kernel {
+    fn gate(&self) -> Gate<'_> {
+        Self::gate(self)
+    }
+}
+
+impl Offers for View {
+    fn servers(&self) -> &[Arc<Server>] {
+        &self.servers
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn tool(&self, exposed: &str) -> Option<Place> {
+        self.place(self.directory.tool(exposed)?)
+    }
+
+    fn prompt(&self, exposed: &str) -> Option<Place> {
+        self.place(self.directory.prompt(exposed)?)
+    }
+
+    fn any_tool(&self, fits: &mut dyn FnMut(Offered<'_>) -> bool) -> bool {
+        self.directory.tools().any(|(_, exposed, route)| {
+            self.servers.get(route.server).is_some_and(|server| {
+                let Route { original, policy, curated, .. } = route;
+                fits(Offered { server, exposed, original, policy: policy.as_ref(), curated: curated.as_ref() })
+            })
+        })
+    }
+
+    fn list(&self, kind: ListKind, dialect: Dialect, visible: &dyn Fn(usize, &str, &str) -> bool) -> Raw {
+        self.directory.answer_for(kind, dialect, visible)
+    }
+}
+
+impl View {
+    fn place(&self, route: Route) -> Option<Place> {
+        let Route { server, original, policy, curated, .. } = route;
+        Some(Place { server: self.servers.get(server)?.clone(), original, policy, curated })
+    }
+}
