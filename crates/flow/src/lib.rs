@@ -10,6 +10,8 @@ pub mod histogram;
 pub mod latency;
 pub mod lifecycle;
 pub mod meter;
+pub mod parking;
+pub mod refusals;
 pub mod restart;
 pub mod retry;
 pub mod stream;

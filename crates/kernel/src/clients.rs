@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use switchboard_exchange::{level_name, wants_log};
 use switchboard_peer::Session;
 use switchboard_peer::client::Connected;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_wire::Notification;
 
 use crate::kernel::Kernel;
@@ -20,16 +20,6 @@ use link::SessionConnection;
 const NO_LEVEL: u8 = u8::MAX;
 /// Resources that one client may watch.
 const MOST_WATCHES: usize = 10_000;
-
-/// The place of a level name among all of them.
-pub(crate) fn level_index(level: &str) -> Option<u8> {
-    LoggingLevel::parse(level).map(|level| level as u8)
-}
-
-/// The name of a level.
-pub(crate) fn level_name(index: u8) -> Option<&'static str> {
-    LoggingLevel::ALL.get(usize::from(index)).map(|level| level.as_str())
-}
 
 /// The kernel's own state of one client session.
 pub(crate) struct ClientState {
@@ -140,11 +130,4 @@ impl ClientState {
             }
         }
     }
-}
-
-/// Whether a log message is at least as serious as `level`.
-pub(crate) fn wants_log(level: Option<&str>, notification: &Notification) -> bool {
-    let Some(least) = level.and_then(level_index) else { return true };
-    let said = notification.params.as_ref().and_then(|params| params.member("level")?.as_text());
-    said.as_deref().and_then(level_index).is_none_or(|level| level >= least)
 }

@@ -11,7 +11,6 @@ use switchboard_policy::permission::{Granted, PermissionStatus};
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 
-use crate::callbacks::ConnectionQuestions;
 use crate::directory::Lists;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
@@ -38,7 +37,7 @@ impl Holder for Kernel {
     }
 
     fn handler(&self, server: &Arc<Server>) -> Arc<dyn Handler> {
-        let questions = ConnectionQuestions::new(self);
+        let questions = self.exchange().connection_questions();
         Arc::new(FromServer { kernel: self.clone(), server: server.clone(), questions })
     }
 

@@ -4,7 +4,8 @@ mod answer;
 mod call;
 mod content;
 mod notify;
-pub(crate) mod repeat;
+mod questions;
+mod rights_watch;
 mod shown;
 mod status;
 mod told;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_audit::EventCounts;
+use switchboard_exchange::{Exchange, ExchangeOptions, ExchangeState};
 use switchboard_peer::{Caller, Context, Reply, Session};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::LoggingLevel;
@@ -27,7 +29,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::apps::Apps;
-use crate::callbacks::Callbacks;
 use crate::clients::ClientState;
 use crate::directory::{Directory, ListKind, Source};
 use crate::gate::audit_sinks::ServerSink;
@@ -35,25 +36,19 @@ use crate::gate::{Gate, GateContext, GateState, OWNER};
 use crate::holder;
 use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
-use crate::mentions::Mentions;
-use crate::parked::Parked;
-use crate::repeat_offender::Refusals;
 use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
 use crate::services::discovery::Discovery;
 use crate::services::events::{EventService, Events};
 use crate::services::manifest::Manifests;
 use crate::services::registry::Registry;
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
-use crate::streams::Streams;
-use crate::tasks::TaskBook;
 
 pub(crate) use crate::gate::{no_such_method, no_such_prompt, no_such_tool, readable, unknown_resource};
-pub(crate) use answer::{OF_MGP, object_of, params_missing, plain, text_of};
-pub(crate) use call::Called;
+pub(crate) use answer::OF_MGP;
 pub(crate) use content::LocatedResource;
 use shown::note_shown;
 pub use status::ServerStatus;
-pub(crate) use told::stamped;
+pub(crate) use switchboard_exchange::{object_of, params_missing, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -81,13 +76,9 @@ struct Shared {
     /// Lasting sessions, whether they have introduced themselves or not.
     clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
     listeners: Listeners,
-    parked: Parked,
-    streams: Streams,
+    /// Calls on their way, and what outlives a message of one.
+    exchange: Arc<ExchangeState>,
     events: Arc<Events>,
-    callbacks: Callbacks,
-    refusals: Refusals,
-    tasks: TaskBook,
-    mentions: Mentions,
     discovery: Discovery,
     apps: Apps,
     manifests: Manifests,
@@ -148,6 +139,17 @@ impl Kernel {
             closing: closing.clone(),
             ending: ending.clone(),
         });
+        let waiting_calls = TaskTracker::new();
+        let exchange = ExchangeOptions {
+            longest_call: options.longest_call,
+            question_timeout: options.question_timeout,
+            list_wait: options.list_wait,
+            parked_calls: options.parked_calls,
+            parked_calls_each: options.parked_calls_each,
+            notification_rate: options.notification_rate,
+        };
+        let exchange = ExchangeState::new(exchange, work.clone(), closing.clone(), waiting_calls.clone());
+        let exchange = Arc::new(exchange);
         let kernel = Self(Arc::new(Shared {
             options,
             gate: Arc::new(gate),
@@ -156,13 +158,8 @@ impl Kernel {
             building: Mutex::default(),
             clients: Mutex::default(),
             listeners: Listeners::default(),
-            parked: Parked::default(),
-            streams: Streams::default(),
+            exchange,
             events: Arc::default(),
-            callbacks: Callbacks::default(),
-            refusals: Refusals::default(),
-            tasks: TaskBook::default(),
-            mentions: Mentions::default(),
             discovery: Discovery::default(),
             apps: Apps::default(),
             manifests: Manifests::default(),
@@ -194,8 +191,7 @@ impl Kernel {
                 }
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
-                    sweeper.0.parked.sweep();
-                    sweeper.0.streams.sweep();
+                    sweeper.0.exchange.sweep(swept);
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
                         sweeper.forget_old().await;
@@ -369,10 +365,7 @@ impl Kernel {
         for server in &view.servers {
             server.stop();
         }
-        // Nobody will bring the input that these wait for.
-        self.0.parked.clear();
-        self.0.streams.clear();
-        self.0.tasks.clear();
+        self.0.exchange.clear();
         let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
         let ended = async {
             let idle = futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle()));
@@ -411,7 +404,7 @@ impl Kernel {
     /// How many calls stream their results now, and how many bytes of pieces are kept.
     #[must_use]
     pub fn streaming(&self) -> (usize, usize) {
-        (self.0.streams.count(), self.0.streams.kept())
+        self.0.exchange.streaming()
     }
 
     /// Waits until every server has come up or failed, at most `patience`.
@@ -464,16 +457,14 @@ impl Kernel {
         &self.0.registry
     }
 
-    pub(crate) fn parked(&self) -> &Parked {
-        &self.0.parked
+    /// Calls on their way.
+    pub(crate) fn exchange(&self) -> Exchange<Self> {
+        Exchange::new(self.clone(), self.0.exchange.clone())
     }
 
-    pub(crate) fn refusals(&self) -> &Refusals {
-        &self.0.refusals
-    }
-
-    pub(crate) fn callbacks(&self) -> &Callbacks {
-        &self.0.callbacks
+    /// The same without what they need of the kernel.
+    pub(crate) fn exchange_state(&self) -> &ExchangeState {
+        &self.0.exchange
     }
 
     pub(crate) fn events(&self) -> &Events {
@@ -483,14 +474,6 @@ impl Kernel {
     /// Subscriptions, and who may hear of what.
     pub(crate) fn event_service(&self) -> EventService<Self> {
         EventService::new(self, &self.0.events)
-    }
-
-    pub(crate) fn streams(&self) -> &Streams {
-        &self.0.streams
-    }
-
-    pub(crate) fn tasks(&self) -> &TaskBook {
-        &self.0.tasks
     }
 
     pub(crate) fn draining(&self) -> &AtomicBool {
@@ -549,7 +532,7 @@ impl Kernel {
         if let Some(route) = view.directory.resource(uri) {
             return Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()));
         }
-        let server = self.0.mentions.server(principal, uri)?;
+        let server = self.0.exchange.mentioned_by(principal, uri)?;
         let index = view.servers.iter().position(|known| **known.id() == *server)?;
         // That a server mentions what is held back of it does not bring it back.
         (!view.directory.is_held(index, uri)).then(|| (view.servers[index].clone(), uri.to_owned()))
@@ -557,8 +540,8 @@ impl Kernel {
 
     /// Notes the resources that a server's answer mentions, where several servers could have them.
     pub(crate) fn note_mentions(&self, context: &Context, view: &View, server: &Server, reply: &Reply) {
-        if let (Ok(result), true) = (&reply.outcome, view.servers.len() > 1) {
-            self.0.mentions.note(&context.session.principal, server.id(), result);
+        if view.servers.len() > 1 {
+            self.0.exchange.note_mentions(context, server, reply);
         }
     }
 

@@ -4,23 +4,15 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod apps;
-mod callbacks;
 mod clients;
 pub mod directory;
-mod forward;
 mod holder;
 mod initialize;
 mod kernel;
 mod listen;
-mod mentions;
-mod parked;
-mod relay;
-mod repeat_offender;
 mod services;
 mod spec;
-mod streams;
 mod surroundings;
-mod tasks;
 
 pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};

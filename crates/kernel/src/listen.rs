@@ -13,7 +13,6 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::directory::ListKind;
-use crate::forward::malformed;
 use crate::gate::Subject;
 use crate::gate::request::Asking;
 use crate::kernel::{Kernel, LocatedResource};
@@ -127,7 +126,7 @@ impl Kernel {
         let params =
             request.params.as_ref().ok_or_else(|| Fault::new(FaultKind::InvalidParams, "`params` is missing"))?;
         let filter = params.member("notifications").unwrap_or_else(Raw::empty_object);
-        let filter = Object::open(&filter).map_err(malformed)?;
+        let filter = Object::open(&filter).map_err(Fault::malformed)?;
         let wants = |key: &str| filter.get(key).is_some_and(|raw| raw.as_bytes() == b"true");
         let mut agreed = Edit::empty();
         let mut kinds = HashSet::new();

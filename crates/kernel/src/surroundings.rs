@@ -1,15 +1,19 @@
-//! The kernel as the surroundings of the gate: which server a name leads to now, and whom it tells what.
+//! The kernel as the surroundings of the gate and of calls on their way: which server a name leads to now, what is kept of
+//! clients, and whom it tells what.
 
 use std::sync::Arc;
 
-use switchboard_peer::{BoxFuture, Context};
-use switchboard_wire::Raw;
+use switchboard_exchange::{Clients, Host, LogFilter, Servers};
+use switchboard_peer::client::Connected;
+use switchboard_peer::{BoxFuture, Context, Session};
+use switchboard_protocol::fault::Fault;
+use switchboard_wire::{Notification, Raw};
 
+use crate::clients::ClientState;
 use crate::directory::{Dialect, ListKind, Route};
-use crate::gate::{Destination, OfferedTool, Offers, Permit, Surroundings, ToolPolicy};
+use crate::gate::{Destination, Gate, OfferedTool, Offers, Permit, Surroundings, ToolPolicy};
 use crate::initialize::own_log;
 use crate::kernel::{Kernel, LocatedResource, View};
-use crate::relay::LogFilter;
 use crate::server::Server;
 
 impl Surroundings for Kernel {
@@ -31,18 +35,68 @@ impl Surroundings for Kernel {
     }
 
     fn watch_rights(&self) {
-        self.watch_soon();
+        self.exchange_state().wake_watcher();
     }
 
     fn log(&self, context: &Context, params: &Raw, message: &str) {
         let log = own_log(message);
-        if LogFilter::of(context, Some(params)).admits(context, &log) {
+        let level = || ClientState::of(&context.session).level();
+        if LogFilter::of(context, Some(params)).admits(level, &log) {
             let _ = context.remote.notify(log);
         }
     }
 
     fn keep_open(&self, state: &str, permit: Permit) -> Option<Permit> {
-        self.parked().keep_open(state, permit)
+        self.exchange_state().keep_open(state, permit)
+    }
+}
+
+impl Servers for Kernel {
+    fn only_server(&self) -> Option<Arc<Server>> {
+        let view = self.view();
+        view.directory.only().and_then(|index| view.servers.get(index).cloned())
+    }
+
+    fn plain_policy(&self, server: &Arc<Server>) -> Option<Arc<ToolPolicy>> {
+        let view = self.view();
+        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server))?;
+        view.directory.plain_policy(index)
+    }
+
+    fn is_draining(&self) -> bool {
+        Self::is_draining(self)
+    }
+
+    fn takes_calls(&self, server: &Server) -> Result<(), Fault> {
+        Self::takes_calls(self, server)
+    }
+
+    fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
+        Self::take_notice(self, server, notification)
+    }
+}
+
+impl Clients for Kernel {
+    fn owner(&self, session: &Session) -> u64 {
+        ClientState::of(session).owner
+    }
+
+    fn session_log_level(&self, session: &Session) -> Option<&'static str> {
+        ClientState::of(session).level()
+    }
+
+    fn link_now(&self, session: &Session, server: &Arc<Server>) -> Option<Arc<Connected>> {
+        ClientState::of(session).link_now(server)
+    }
+
+    async fn link(&self, context: &Context, server: &Arc<Server>) -> Result<Arc<Connected>, Fault> {
+        ClientState::of(&context.session).link(self, server, &context.session, &context.caller).await
+    }
+}
+
+impl Host for Kernel {
+    fn gate(&self) -> Gate<'_> {
+        Self::gate(self)
     }
 }
 

@@ -12,7 +12,7 @@ use switchboard_wire::{Id, Raw, Request};
 use crate::audit::{self, event, result};
 use crate::refused::refused;
 use crate::scopes::{Presented, ScopeTarget};
-use crate::surroundings::Place;
+use crate::surroundings::Destination;
 use crate::unknown::unknown_resource;
 use crate::{Attempt, Gate, Subject, ToolPolicy, canonical};
 
@@ -105,9 +105,9 @@ impl Gate<'_> {
         Err(not_called(attempt, kind, why))
     }
 
-    fn tool_asked_about(&self, attempt: &Attempt<'_>) -> Option<Place> {
+    fn tool_asked_about(&self, attempt: &Attempt<'_>) -> Option<Destination> {
         let offers = self.offers();
-        let is_it = |place: &Place| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
+        let is_it = |place: &Destination| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
         let by_name = offers.tool(attempt.exposed).filter(is_it);
         by_name.or_else(|| offers.tool_of(attempt.server.id(), attempt.tool).map(|(_, place)| place))
     }

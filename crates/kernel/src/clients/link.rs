@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use switchboard_exchange::{About, ConnectionQuestions, Relay, of_server};
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Caller, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -13,9 +14,7 @@ use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::time::Instant;
 
 use super::ClientState;
-use crate::callbacks::{About, CallQuestions, ConnectionQuestions};
 use crate::kernel::Kernel;
-use crate::relay::{LogFilter, Relay, of_server};
 use crate::server::{Server, next_pause, send_level};
 
 /// One such connection, which may be lost and made again.
@@ -106,7 +105,7 @@ impl ClientState {
             return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
         }
         let principal = session.upgrade().ok_or_else(session_over)?.principal.clone();
-        let (questions, owner) = (ConnectionQuestions::new(kernel), self.owner);
+        let (questions, owner) = (kernel.exchange().connection_questions(), self.owner);
         let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner, questions });
         let connected = match server.connect(caller, Some(&principal), handler, kernel).await {
             Ok(connected) => Arc::new(connected),
@@ -195,19 +194,10 @@ impl FromLink {
             headers: None,
             open_owners: None,
         };
-        let asker = Relay {
-            kernel: self.kernel.clone(),
-            server: self.server.clone(),
-            client: client.clone(),
-            logs: LogFilter::Session,
-            live: None,
-            id: None,
-            questions: CallQuestions::default(),
-            called: None,
-            extra: Default::default(),
-        };
+        let asker = Relay::outside(self.kernel.exchange(), self.server.clone(), client.clone());
         let about = About { client, asker: Arc::new(asker), request: None, call: None };
-        self.kernel.take_callback(&self.server, self.questions.scope, Some(about), &back.remote, params);
+        let scope = self.questions.scope();
+        self.kernel.exchange().take_callback(&self.server, scope, Some(about), &back.remote, params);
     }
 }
 
@@ -221,7 +211,9 @@ impl Handler for FromLink {
                 return related.request(context, request).await;
             }
             match self.client() {
-                Some(session) => self.kernel.ask_outside(&session, &self.server, request, context.remote).await,
+                Some(session) => {
+                    self.kernel.exchange().ask_outside(&session, &self.server, request, context.remote).await
+                }
                 None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client cannot be asked now")).into(),
             }
         })

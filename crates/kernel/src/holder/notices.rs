@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use switchboard_exchange::{ConnectionQuestions, of_server};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
-use crate::callbacks::ConnectionQuestions;
 use crate::kernel::Kernel;
-use crate::relay::of_server;
 use crate::server::{Attribution, Server};
 
 /// Takes what arrives on a server's shared connection.
@@ -35,7 +34,8 @@ impl Handler for FromServer {
                 Attribution::Nobodys => match self.kernel.only_client_of(&self.server).await {
                     // Somebody who has gone may have left a call behind that asks now.
                     Some(session) if !self.server.using.may_be_for_another(&session.identity) => {
-                        return self.kernel.ask_outside(&session, &self.server, request, context.remote).await;
+                        let exchange = self.kernel.exchange();
+                        return exchange.ask_outside(&session, &self.server, request, context.remote).await;
                     }
                     _ => "the request names no call, and it is not clear which client it is for",
                 },
@@ -68,7 +68,8 @@ impl Handler for FromServer {
                     if &*notification.method == mgp::method::CALLBACK_REQUEST =>
                 {
                     let params = notification.params.as_ref();
-                    self.kernel.take_callback(&self.server, self.questions.scope, None, &context.remote, params);
+                    let scope = self.questions.scope();
+                    self.kernel.exchange().take_callback(&self.server, scope, None, &context.remote, params);
                 }
                 Attribution::Owners(related) => related.notification(context, notification).await,
                 Attribution::Nobodys | Attribution::Ambiguous => self.kernel.tell_clients(&self.server, &notification),

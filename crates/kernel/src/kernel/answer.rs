@@ -3,18 +3,18 @@
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
+use switchboard_exchange::{Forward, level_index};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::{self, TrustLevel};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, ErrorObject, Notification, Object, Raw, Request};
+use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
 use super::told::{told, with_error};
-use super::{Kernel, View};
-use crate::clients::{ClientState, level_index};
+use super::{Kernel, View, object_of, text_of};
+use crate::clients::ClientState;
 use crate::directory::ListKind;
-use crate::forward::{Forward, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
@@ -33,7 +33,7 @@ impl Handler for Kernel {
 
     fn request(&self, mut context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let _in_flight = self.streams().in_flight.begin(&mut context, &request);
+            let _in_flight = self.exchange_state().note_in_flight(&mut context, &request);
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
             let is_call = &*request.method == method::TOOLS_CALL;
@@ -79,7 +79,7 @@ impl Handler for Kernel {
             match &*notification.method {
                 method::INITIALIZED | method::CANCELLED | method::PROGRESS => {}
                 mgp::method::STREAM_PACE_NOTICE | mgp::method::STREAM_GAP => {
-                    self.told_about_stream(&context, &notification).await;
+                    self.exchange().told_about_stream(&context, &notification).await;
                 }
                 // What a kernel says to servers is not for clients to say.
                 name if name.starts_with(OF_MGP) => {}
@@ -139,9 +139,9 @@ impl Kernel {
             method::SET_LEVEL => self.set_level(context, &request).await,
             method::SUBSCRIPTIONS_LISTEN => self.listen(context, request).await,
             method::TASKS_GET | method::TASKS_RESULT | method::TASKS_CANCEL | method::TASKS_UPDATE => {
-                self.task_request(context, request).await
+                self.exchange().task_request(context, request).await
             }
-            method::TASKS_LIST => self.list_tasks(context, request).await,
+            method::TASKS_LIST => self.exchange().list_tasks(context, request).await,
             _ => {
                 let method = request.method.clone();
                 let answering = async {
@@ -248,7 +248,7 @@ impl Kernel {
         let asking = Asking::other(context, &server, Subject::Unknown, &policy, &method, &request)?;
         let permit = asking.pass(self.gate()).await?;
         let params = request.params.clone();
-        let outcome = self.forward(context, &server, plain(request, params)).await;
+        let outcome = self.exchange().forward(context, &server, Forward::of_request(request, params)).await;
         self.gate().settle(permit, &outcome).await;
         outcome
     }
@@ -330,27 +330,6 @@ pub(super) fn unknown_revision(context: &Context, request: &Request) -> Option<E
     Revision::parse(&named).is_none().then(|| Fault::unsupported_version(&named, &Revision::ALL).render(&rendering))
 }
 
-pub(crate) fn plain(request: Request, params: Option<Raw>) -> Forward {
-    Forward { method: request.method, params, extra: request.extra, ..Forward::default() }
-}
-
-pub(crate) fn object_of(request: &Request) -> Result<Object, Fault> {
-    let params = request.params.as_ref().ok_or_else(params_missing)?;
-    Object::open(params).map_err(malformed)
-}
-
-pub(crate) fn params_missing() -> Fault {
-    Fault::new(FaultKind::InvalidParams, "`params` is missing")
-}
-
-pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
-    object.text(key).ok_or_else(|| missing(key))
-}
-
-pub(super) fn missing(key: &str) -> Fault {
-    Fault::new(FaultKind::InvalidParams, format!("`{key}` is missing or no string"))
-}
-
 pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
     // Routes and servers are published together, so the index is always good.
     servers.get(index).cloned().ok_or_else(|| Fault::new(FaultKind::Internal, "a route leads to no server"))
@@ -361,6 +340,6 @@ pub(super) fn rename(request: &Request, known: &str, original: &str, key: &str) 
     if known == original {
         return Ok(request.params.clone());
     }
-    let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+    let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
     Ok(Some(edit.set(key, Raw::string(original)).finish()))
 }

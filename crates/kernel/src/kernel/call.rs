@@ -6,7 +6,12 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
+use switchboard_exchange::{
+    AdmittedCall, CallNames, CallQuestions, Forward, Live, NextAttempt, RepeatableCall, Repetition, StreamRequest,
+    StreamedCall, TaskMode, goes_on, has_failed, has_worked, marked_as_fallback, told_of_unknown,
+};
 use switchboard_peer::{BoxFuture, Context, Reply};
+use switchboard_policy::risk::Effect;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
@@ -15,24 +20,20 @@ use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
-use super::{Kernel, View, no_such_tool, object_of, repeat, text_of, waiting};
-use crate::callbacks::{CallNames, CallQuestions};
+use super::{Kernel, View, no_such_tool, object_of, text_of, waiting};
 use crate::directory::{Hidden, Route};
-use crate::forward::{Forward, TaskMode};
 use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
 use crate::services::discovery;
 use crate::services::intent::Adviser;
 use crate::services::lifecycle::ending;
-use crate::streams::{Live, StreamRequest, StreamedCall};
-use crate::tasks::TaskTool;
 
 /// What a call is called: its tool, by the client, and its trace.
 #[derive(Clone, Copy)]
-pub(crate) struct Called<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) trace: &'a str,
+struct Called<'a> {
+    name: &'a str,
+    trace: &'a str,
 }
 
 impl Called<'_> {
@@ -164,7 +165,7 @@ impl Kernel {
         let (permit, cleaned) = match self.gate().admit(call.attempt(context, &request)?).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => {
-                return Ok(Box::pin(self.repeated(context, &call.name, call.params.raw(), reply)).await);
+                return Ok(Box::pin(self.exchange().repeated(context, &call.name, call.params.raw(), reply)).await);
             }
         };
         // outbound
@@ -173,10 +174,10 @@ impl Kernel {
         if let Some(stream) = stream {
             return Box::pin(self.stream(context, call, request, stream, permit, intent)).await;
         }
-        let again = repeat::Again::of(&call.server, &request);
+        let again = Repetition::of(&call.server, &request);
         let mut outcome = self.execute_once(context, &call, request).await;
         let mut instead = None;
-        if let Some(again) = again.filter(|_| repeat::has_failed(&outcome) && !repeat::goes_on(&call.params)) {
+        if let Some(again) = again.filter(|_| has_failed(&outcome) && !goes_on(&call.params)) {
             (outcome, instead) = Box::pin(self.execute_again(context, &call, again, outcome, fall_back)).await;
         }
         // results
@@ -189,7 +190,7 @@ impl Kernel {
             return Ok(reply);
         }
         let policy = call.policy()?;
-        let reply = outcome.map_err(|fault| repeat::told_of_unknown(&call.server, policy, &call.metadata, fault))?;
+        let reply = outcome.map_err(|fault| told_of_unknown(&call.server, policy, &call.metadata, fault))?;
         self.note_answer(context, &call, policy, &reply);
         match intent {
             Some(intent) => {
@@ -251,9 +252,9 @@ impl Kernel {
         request: &Request,
         stream: Option<&mut StreamRequest>,
     ) -> Result<Option<Reply>, Fault> {
-        let Some(stream) = stream.filter(|stream| stream.resume.is_some()) else { return Ok(None) };
+        let Some(stream) = stream.filter(|stream| stream.brings_checkpoint()) else { return Ok(None) };
         let attempt = call.attempt(context, request)?;
-        Box::pin(self.resume_call(&attempt, &call.route, request, stream)).await
+        Box::pin(self.exchange().resume_call(&attempt, request, stream)).await
     }
 
     /// Makes a request what its server is to get: without what was for the gate, with trace and intent where the server
@@ -303,13 +304,22 @@ impl Kernel {
         intent: Option<String>,
     ) -> Result<Reply, Fault> {
         let advice = intent.map(|intent| (call.server.clone(), call.name.clone(), intent));
-        let context = context.clone();
-        let ToolCall { name, params, trace, view, route, server, .. } = call;
-        let streamed =
-            StreamedCall { context: context.clone(), view, server, route, request, params, name, trace, permit };
-        let reply = Box::pin(self.call_streamed(streamed, stream)).await?;
+        let streamed = StreamedCall {
+            context: context.clone(),
+            server: call.server.clone(),
+            tool: call.route.original.clone(),
+            exposed: call.name.as_str().into(),
+            id: request.id.clone(),
+            params: call.params.clone(),
+            outbound: request.params.clone(),
+            extra: request.extra.clone(),
+            only_reads: only_reads(&call.route),
+            call: PermittedCall { kernel: self.clone(), call, request, permit },
+        };
+        let exchange = self.exchange();
+        let reply = Box::pin(exchange.call_streamed(streamed, stream)).await?;
         Ok(match advice {
-            Some((server, name, intent)) => Adviser::of(self).advised(&context, &server, &name, &intent, reply).await,
+            Some((server, name, intent)) => Adviser::of(self).advised(context, &server, &name, &intent, reply).await,
             None => reply,
         })
     }
@@ -330,20 +340,19 @@ impl Kernel {
         &self,
         context: &Context,
         call: &ToolCall,
-        mut again: repeat::Again,
+        mut again: Repetition,
         mut outcome: Result<Reply, Fault>,
         fall_back: bool,
     ) -> (Result<Reply, Fault>, Option<(String, Raw)>) {
         let Ok(policy) = call.policy() else { return (outcome, None) };
-        let tool = repeat::Tool { name: &call.route.original, policy, metadata: &call.metadata, trace: &call.trace };
+        let (metadata, trace) = (&call.metadata, call.trace.as_str());
+        let repeatable = RepeatableCall { tool: &call.route.original, policy, metadata, trace };
+        let exchange = self.exchange();
         loop {
-            match self.after_failure(context, &call.server, &tool, &mut again, &outcome).await {
-                repeat::Next::Call(request) => outcome = self.execute_once(context, call, *request).await,
-                repeat::Next::Tool(other) if fall_back => {
-                    let instead = self.instead(&call.view, &call.server, &other, &again);
-                    return (outcome, instead);
-                }
-                repeat::Next::Tool(_) | repeat::Next::Nothing => return (outcome, None),
+            match exchange.after_failure(context, &call.server, &repeatable, &mut again, &outcome).await {
+                NextAttempt::Call(request) => outcome = self.execute_once(context, call, *request).await,
+                NextAttempt::Tool(other) if fall_back => return (outcome, instead(call, &other, &again)),
+                NextAttempt::Tool(_) | NextAttempt::Nothing => return (outcome, None),
             }
         }
     }
@@ -354,7 +363,7 @@ impl Kernel {
         Box::pin(async move {
             let request = Request::new(switchboard_wire::Id::number(0), method::TOOLS_CALL, Some(params));
             let reply = self.call_tool(context, request, false).await.ok()?;
-            repeat::has_worked(&reply).then(|| repeat::marked(reply, &tool))
+            has_worked(&reply).then(|| marked_as_fallback(reply, &tool))
         })
     }
 
@@ -418,7 +427,7 @@ impl Kernel {
 
     /// Makes a call that passed the gate.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call, found by its caller and used once")]
-    pub(crate) async fn execute(
+    async fn execute(
         &self,
         context: &Context,
         view: &View,
@@ -445,11 +454,12 @@ impl Kernel {
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
         let longest = route.policy.as_deref().and_then(|policy| self.gate().longest_by_scope(server, policy));
+        let exchange = self.exchange();
         let live = live.cloned();
         let chain = || gate::chain_said(&context.session, params, &request.extra);
         let questions = called.questions(server, route, chain);
         // By the limits that hold before the call: what changes while it runs is judged when the task is asked about.
-        let tool = asks_task.then(|| TaskTool::of_call(self, context, server, (&route.original, name), chain()));
+        let tool = asks_task.then(|| exchange.task_tool(context, server, (&route.original, name), chain()));
         let id = Some(request.id);
         let (method, extra) = (request.method, request.extra);
         let tokens = gate::tokens_of(context, Some(params.raw()));
@@ -460,11 +470,11 @@ impl Kernel {
             (false, false) => TaskMode::None,
         };
         let reply = match wish {
-            TaskMode::None => self.forward(context, server, forward).await?,
-            wish => Box::pin(self.forward_task(context, server, forward, wish)).await?,
+            TaskMode::None => exchange.forward(context, server, forward).await?,
+            wish => Box::pin(exchange.forward_task(context, server, forward, wish)).await?,
         };
         if let Some(tool) = tool {
-            Box::pin(self.note_task(context, server, tool, params, &reply)).await;
+            Box::pin(exchange.note_task(context, server, tool, params, &reply)).await;
         }
         self.note_mentions(context, view, server, &reply);
         Ok(reply)
@@ -499,6 +509,62 @@ impl Kernel {
         gate::unavailable(self.gate(), context, Subject::Tool, (&server, own), &fault).await;
         fault
     }
+}
+
+/// A call of a tool that may be made.
+struct PermittedCall {
+    kernel: Kernel,
+    call: ToolCall,
+    /// What its server is to get, but for the parameters.
+    request: Request,
+    permit: Permit,
+}
+
+impl AdmittedCall for PermittedCall {
+    async fn make(self, context: Context, params: Option<Raw>, live: Option<Arc<Live>>) -> Result<Reply, Fault> {
+        let Self { kernel, call, request, permit } = self;
+        let (server, called) = (&call.server, Called { name: &call.name, trace: &call.trace });
+        let request = Request { params, ..request };
+        let live = live.as_ref();
+        let mut outcome =
+            kernel.execute(&context, &call.view, server, &call.route, request, &call.params, called, live).await;
+        if let (Ok(reply), Some(live)) = (&mut outcome, live)
+            && let Ok(result) = &mut reply.outcome
+        {
+            *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
+        }
+        let mut outcome = kernel.gate().look_at_result(server, outcome).await;
+        if let Some(fault) = live.and_then(|live| live.was_revoked()) {
+            outcome = Err(fault);
+        }
+        kernel.gate().settle(permit, &outcome).await;
+        let policy = call.route.policy.as_deref();
+        let reply = outcome.map_err(|fault| match policy {
+            Some(policy) => told_of_unknown(server, policy, &call.metadata, fault),
+            None => fault,
+        })?;
+        if let Some(policy) = policy.filter(|policy| policy.may_ask()) {
+            let sent = Sent::of_call(&call.params);
+            kernel.gate().remember_midway(&context, server.id(), &call.name, policy, &sent, &reply);
+        }
+        Ok(reply)
+    }
+
+    async fn refuse(self, refused: &Result<Reply, Fault>) {
+        self.kernel.gate().settle(self.permit, refused).await;
+    }
+}
+
+/// Whether a tool changes nothing.
+fn only_reads(route: &Route) -> bool {
+    route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None)
+}
+
+/// The parameters of a call of another tool of the same server, under the name that the client knows it by.
+fn instead(call: &ToolCall, tool: &str, again: &Repetition) -> Option<(String, Raw)> {
+    let mut tools = call.view.directory.tools();
+    let (_, exposed, _) = tools.find(|(id, _, route)| *id == call.server.id() && &*route.original == tool)?;
+    Some((exposed.to_owned(), again.params_for(exposed)?))
 }
 
 /// A result that names the page which shows it, unless it does so itself.

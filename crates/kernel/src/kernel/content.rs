@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use switchboard_exchange::{Forward, failed, member_missing, told_of_unknown};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
-use super::answer::{missing, rename, server_at};
-use super::{Kernel, no_such_prompt, object_of, plain, repeat, text_of, unknown_resource, waiting};
+use super::answer::{rename, server_at};
+use super::{Kernel, no_such_prompt, object_of, text_of, unknown_resource, waiting};
 use crate::clients::ClientState;
 use crate::directory::Reading;
 use crate::directory::app::SCHEME;
-use crate::forward::{failed, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{Admission, Permit, Subject, unavailable};
 use crate::server::Server;
@@ -59,9 +59,8 @@ impl Kernel {
             at = now.clone();
         }
         let params = rename(&request, &name, &route.original, "name")?;
-        let outcome = self.read_on(context, &at, plain(request, params), permit).await;
-        let reply =
-            outcome.map_err(|fault| repeat::told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
+        let outcome = self.read_on(context, &at, Forward::of_request(request, params), permit).await;
+        let reply = outcome.map_err(|fault| told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
         asking.remember(self.gate(), &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
@@ -104,9 +103,8 @@ impl Kernel {
             at = now.server;
         }
         let params = rename(&request, &uri, &original, "uri")?;
-        let outcome = self.read_on(context, &at, plain(request, params), permit).await;
-        let mut reply =
-            outcome.map_err(|fault| repeat::told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
+        let outcome = self.read_on(context, &at, Forward::of_request(request, params), permit).await;
+        let mut reply = outcome.map_err(|fault| told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
         asking.remember(self.gate(), &reply);
         if original.starts_with(SCHEME) && reply.outcome.is_ok() {
             self.apps().opened(&context.session, at.id());
@@ -122,10 +120,10 @@ impl Kernel {
         &self,
         context: &Context,
         server: &Arc<Server>,
-        forward: crate::forward::Forward,
+        forward: Forward,
         permit: Permit,
     ) -> Result<Reply, Fault> {
-        let outcome = self.forward(context, server, forward).await;
+        let outcome = self.exchange().forward(context, server, forward).await;
         let outcome = self.gate().look_at_result(server, outcome).await;
         self.gate().settle(permit, &outcome).await;
         outcome
@@ -222,8 +220,8 @@ impl Kernel {
 
     pub(super) async fn complete(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let params = object_of(&request)?;
-        let reference = params.get("ref").ok_or_else(|| missing("ref"))?;
-        let reference = Object::open(&reference).map_err(malformed)?;
+        let reference = params.get("ref").ok_or_else(|| member_missing("ref"))?;
+        let reference = Object::open(&reference).map_err(Fault::malformed)?;
         self.wait_for_servers().await;
         let view = self.view();
         let (key, named) = match reference.text("type").as_deref() {
@@ -249,11 +247,11 @@ impl Kernel {
         let edited = if *named == *route.original {
             request.params.clone()
         } else {
-            let edit = Edit::of_optional(request.params.as_ref()).map_err(malformed)?;
+            let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
             let original = Raw::string(&route.original);
-            Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
+            Some(edit.within("ref", |inner| inner.set(key, original)).map_err(Fault::malformed)?.finish())
         };
-        let outcome = self.forward(context, &server, plain(request, edited)).await;
+        let outcome = self.exchange().forward(context, &server, Forward::of_request(request, edited)).await;
         self.gate().settle(permit, &outcome).await;
         outcome
     }

@@ -80,10 +80,10 @@ impl Kernel {
             method::TASKS_STATUS => {
                 let task = text("taskId").unwrap_or_default();
                 let tables = self.0.gate.granted.latest();
-                let may_see =
-                    |session: &Session| self.may_see_task(session, &Presented::default(), &tables, server, &task);
+                let (exchange, tokens) = (self.exchange(), Presented::default());
+                let may_see = |session: &Session| exchange.may_see_task(session, &tokens, &tables, server, &task);
                 // With two owners of one id nobody can say whose it is.
-                if let [owner] = self.0.tasks.owners(&task, server.id()).as_slice() {
+                if let [owner] = self.0.exchange.owners_of_task(&task, server.id()).as_slice() {
                     let own = |session: &&Arc<Session>| session.principal == *owner && may_see(session);
                     for session in self.clients().iter().filter(own) {
                         let _ = session.remote().notify(notification.clone());

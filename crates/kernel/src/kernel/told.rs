@@ -6,16 +6,16 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use switchboard_exchange::MGP_DIALECT;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::strict;
 use switchboard_protocol::proposals::{self, Proposal};
-use switchboard_wire::{Edit, ErrorObject, Kind, Raw};
+use switchboard_wire::{Edit, ErrorObject, Raw};
 
 use super::Kernel;
 use crate::bridge;
-use crate::gate::{in_dialects_of, provenance};
-use crate::server::Server;
+use crate::gate::in_dialects_of;
 
 /// Letters of a tool's own words that are repeated in the error of its result.
 const LONGEST_MESSAGE: usize = 500;
@@ -39,43 +39,11 @@ pub(super) fn told(context: &Context, plain: Rendering, is_call: bool, fault: &F
     }
 }
 
-/// Where the data of a server's error stands that nothing can be added to.
-const SERVER_DATA: &str = "server_data";
-
-/// The data of a server's error as an object. What is none, or has a member twice, stands in it as it came; `null` is
-/// nothing.
-fn opened(data: Option<&Raw>) -> Edit {
-    let Some(data) = data.filter(|data| data.kind() != Kind::Null) else { return Edit::empty() };
-    let Some(data) = provenance::of_error(data.clone()) else {
-        // Readers would disagree about whose its members are: it stands there as a text.
-        return Edit::empty().set(SERVER_DATA, Raw::string(data.as_str()));
-    };
-    Edit::of(&data).unwrap_or_else(|_| Edit::empty().set(SERVER_DATA, data))
-}
-
-/// The answer of a server, with its name in its error.
-pub(crate) fn stamped(reply: Reply, server: &Server) -> Reply {
-    let Err(mut error) = reply.outcome else { return reply };
-    let data = opened(error.data.as_ref());
-    let dialect = if server.speaks_mgp() { MGP } else { "mcp" };
-    let origin = Edit::empty()
-        .set("server_id", Raw::string(server.id()))
-        .set("dialect", Raw::string(dialect))
-        // Another kernel may stand between.
-        .set_optional("origin", data.object().get("origin"))
-        .finish();
-    error.data = Some(data.set("origin", origin).finish());
-    Reply { outcome: Err(error), ..reply }
-}
-
-/// The dialect of a server that agreed on MGP.
-const MGP: &str = "mgp";
-
 /// The server that an error was stamped with, and whether it is in the words of MGP.
 fn origin_of(error: &ErrorObject) -> Option<(String, bool)> {
     let origin = error.data.as_ref()?.member("origin")?;
     let text = |key: &str| origin.member(key)?.as_text();
-    Some((text("server_id")?, text("dialect")? == MGP))
+    Some((text("server_id")?, text("dialect")? == MGP_DIALECT))
 }
 
 /// A result of a tool that failed, with the error object of proposal 11 for a client that speaks it. What the tool said

@@ -18,7 +18,6 @@ use switchboard_wire::{Notification, Object, Raw};
 use super::house::{Rights, Servers};
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 use crate::directory::ListKind;
-use crate::forward::malformed;
 use crate::gate::Presented;
 use crate::gate::audit::{self, Auditor, event, result};
 use crate::gate::rights::sees_all;
@@ -166,7 +165,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
 
     /// The server that a request is about, if the caller may know of it. Without one it is about the kernel.
     async fn asked_about(&self, context: &Context, params: &Raw) -> Result<Option<Arc<Server>>, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let Some(id) = object.text("server_id") else { return Ok(None) };
         let tables = self.house.tables().await?;
         let known = |server: &Arc<Server>| self.house.sees(&tables, context, server);
@@ -264,7 +263,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 
     fn shut_down(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let server = self.named_server(context, &object)?;
         let reason = match object.text("reason") {
             None => Reason::OperatorRequest,
@@ -281,7 +280,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 
     fn order(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let server = self.named_server(context, &object)?;
         let patience = patience(&object, &server)?;
         let word = object.text("order").unwrap_or_default();

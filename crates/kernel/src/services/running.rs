@@ -12,14 +12,14 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::STREAM_CANCEL,
         "Ends a call of yours that is under way, and gives what came of it so far.",
-        run!(kernel, call => kernel.cancel_stream(call.context, &call.params()).await),
+        run!(kernel, call => kernel.exchange().cancel_stream(call.context, &call.params()).await),
     )
     .tool(tool("mgp_stream_cancel", Extension::Streaming, cancel_schema))
     .uncounted(),
     OwnMethod::method(
         method::STREAM_PACE,
         "Sets how fast the pieces of a call of yours may come; 0 halts them.",
-        run!(kernel, call => kernel.pace_stream(call.context, &call.params()).await),
+        run!(kernel, call => kernel.exchange().pace_stream(call.context, &call.params()).await),
     )
     .tool(tool("mgp_stream_pace", Extension::Streaming, pace_schema))
     .uncounted(),
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         streaming::RESUME,
         "Goes on with an operation from a checkpoint that came with one of its pieces.",
-        run!(kernel, call => kernel.resume_operation(call.context, call.id, &call.params()).await),
+        run!(kernel, call => kernel.exchange().resume_operation(call.context, call.id, &call.params()).await),
     )
     .tool(
         OwnTool::new(streaming::RESUME_TOOL, || {

@@ -112,12 +112,12 @@ impl Kernel {
         }
         let params = crate::kernel::object_of(request)?;
         let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-        let arguments = Object::open(&arguments).map_err(crate::forward::malformed)?;
+        let arguments = Object::open(&arguments).map_err(Fault::malformed)?;
         let name = crate::kernel::text_of(&arguments, "name")?;
         if name == super::CALL {
             return Err(Fault::new(FaultKind::InvalidParams, "`name` is the tool that is to be called"));
         }
-        let edit = Edit::of_optional(request.params.as_ref()).map_err(crate::forward::malformed)?;
+        let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
         let inner = arguments.get("arguments").unwrap_or_else(Raw::empty_object);
         let params = edit.set("name", Raw::string(&name)).set("arguments", inner).finish();
         Ok(Some(Request { params: Some(params), ..request.clone() }))

@@ -97,7 +97,7 @@ impl Approvals<'_> {
             let text = "a person has to agree to this, and this kernel keeps no questions";
             return Err(Fault::new(FaultKind::ConfirmationRequired, text));
         };
-        let arguments = canonical::digest(wish.exact).map_err(crate::forward::malformed)?;
+        let arguments = canonical::digest(wish.exact).map_err(Fault::malformed)?;
         let (approvals, now) = (store.approvals(), self.now);
         let (principal, session) = (&context.session.principal, &context.session);
         let claim = Claim {

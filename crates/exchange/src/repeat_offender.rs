@@ -4,56 +4,23 @@
 //! so: it must not be repeated. Which refusals there were is remembered for a short while, and only of calls that were
 //! refused; a call that passes leaves nothing here.
 
-use std::collections::HashMap;
-use std::time::Duration;
-
-use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
+use switchboard_gate::audit::{self, event, result};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mgp::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 use tokio::time::Instant;
 
-use crate::gate::audit::{self, event, result};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::Host;
 
-/// How long a refusal is remembered.
-const MEMORY: Duration = Duration::from_secs(600);
-/// How many are.
-const MAX_REFUSALS: usize = 4_096;
 /// What a model is told the second time.
 const STOP: &str = "This very call was refused for this very reason before. Do not make it again: change it, ask the \
                     person you work for, or go on without it.";
 
-/// The refusals of the last minutes.
-#[derive(Default)]
-pub(crate) struct Refusals {
-    seen: Mutex<HashMap<[u8; 32], (Instant, u32)>>,
-}
-
-impl Refusals {
-    /// How often this was refused, this time included.
-    fn count(&self, key: [u8; 32]) -> u32 {
-        let mut seen = self.seen.lock();
-        let now = Instant::now();
-        if seen.len() >= MAX_REFUSALS {
-            seen.retain(|_, (at, _)| now.duration_since(*at) < MEMORY);
-        }
-        if seen.len() >= MAX_REFUSALS && !seen.contains_key(&key) {
-            return 1;
-        }
-        let entry = seen.entry(key).or_insert((now, 0));
-        if now.duration_since(entry.0) >= MEMORY {
-            entry.1 = 0;
-        }
-        *entry = (now, entry.1.saturating_add(1));
-        entry.1
-    }
-}
-
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// The answer to a call that was refused; one that repeats itself says that it must not be repeated.
-    pub(crate) async fn repeated(&self, context: &Context, tool: &str, params: &Raw, reply: Reply) -> Reply {
+    pub async fn repeated(&self, context: &Context, tool: &str, params: &Raw, reply: Reply) -> Reply {
         let Ok(answer) = &reply.outcome else { return reply };
         let Some(mut rejection) = Rejection::of_result(answer) else { return reply };
         // Waiting for a person is no reason to stop asking.
@@ -70,14 +37,15 @@ impl Kernel {
         }
         hash.update(rejection.reason.as_bytes());
         hash.update(params.member("arguments").map(|raw| raw.bytes().clone()).unwrap_or_default());
-        let count = self.refusals().count(hash.finalize().into());
+        let now = Instant::now().into_std();
+        let count = self.state.refusals.lock().count(hash.finalize().into(), now);
         if count < 2 {
             return reply;
         }
         let noted = audit::event_of(event::TOOL_REJECTED, audit::principal(&context.session), result::BLOCKED);
         let noted = audit::with(audit::with(noted, "code", rejection.code.as_str()), "iteration", count);
         let noted = audit::with(noted, "retryable", false);
-        self.gate().audit.note(audit::with(noted, "tool", tool)).await;
+        self.host.gate().audit().note(audit::with(noted, "tool", tool)).await;
         rejection.retryable = false;
         rejection.remediation_hint = Some(STOP.to_owned());
         let details = Edit::of_optional(rejection.details.as_ref());
@@ -88,29 +56,10 @@ impl Kernel {
             let said = ["retry_after_ms", "retry_strategy", "max_retries"].into_iter().fold(said, Edit::remove);
             said.set("retryable", Raw::boolean(false)).finish()
         });
-        let told = crate::bridge::for_era(rejection.to_result(), context.caller.era());
+        let told = switchboard_protocol::bridge::for_era(rejection.to_result(), context.caller.era());
         // What else was said to the client, in its own dialect, stays.
         let more = answer.member("error");
         let told = Edit::of(&told).map_or_else(|_| told.clone(), |edit| edit.set_optional("error", more).finish());
         Reply { outcome: Ok(told), ..reply }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn refusals_are_counted_for_a_while_and_not_without_end() {
-        let refusals = Refusals::default();
-        assert_eq!((refusals.count([1; 32]), refusals.count([1; 32]), refusals.count([2; 32])), (1, 2, 1));
-        tokio::time::advance(MEMORY).await;
-        assert_eq!(refusals.count([1; 32]), 1);
-        for number in 0..2 * MAX_REFUSALS {
-            let mut key = [0; 32];
-            key[..8].copy_from_slice(&number.to_le_bytes());
-            refusals.count(key);
-        }
-        assert!(refusals.seen.lock().len() <= MAX_REFUSALS);
     }
 }

@@ -11,23 +11,25 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
+use switchboard_flow::parking::{Claim, NoPlace, Parking, ParkingLimits};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::{Continued, Continuing, Permit, Presented, Tables, canonical, chain_said, tokens_of};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
+use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_store::Digest;
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Id, Notification, Object, Raw, Request, code};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::bridge;
 use crate::callbacks::CallQuestions;
-use crate::gate::audit::{self, event, result};
-use crate::gate::{self, Continued, Continuing, Permit, Presented, Tables};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::Host;
 use crate::relay::{AboutCall, LogFilter, cannot_answer, of_client};
-use crate::server::Server;
 use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
@@ -136,10 +138,9 @@ impl Running {
     }
 }
 
-/// What a client must present to go on with a call.
+/// A call that waits for its client, and what the right to it rests on.
 struct Ticket {
     running: Running,
-    principal: Arc<str>,
     server: Arc<Server>,
     /// The tool, as the server calls it, where it is a call of one.
     tool: Option<String>,
@@ -147,46 +148,45 @@ struct Ticket {
     tokens: Presented,
     /// Those on whose behalf it is made.
     chain: Arc<[String]>,
-    fingerprint: [u8; 32],
-    until: Instant,
 }
 
-/// The calls that wait.
+/// The calls that wait. What is taken out ends where the lock is not held any more: ending a call tells its server.
 #[derive(Default)]
 pub(crate) struct Parked {
-    tickets: Mutex<HashMap<String, Ticket>>,
+    tickets: Mutex<Parking<Ticket>>,
 }
 
 impl Parked {
-    fn park(&self, most: usize, of_one: usize, ticket: Ticket) -> Result<String, Fault> {
-        let mut tickets = self.tickets.lock();
-        let now = Instant::now();
-        tickets.retain(|_, ticket| ticket.until > now);
-        if tickets.len() >= most {
-            return Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"));
-        }
-        // One who never brings the input shall not take the places of all.
-        if tickets.values().filter(|other| other.principal == ticket.principal).count() >= of_one {
-            let text = format!("{of_one} of your calls wait for input; no more may");
-            return Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000));
-        }
+    fn park(&self, claim: Claim, ticket: Ticket, limits: &ParkingLimits, now: Instant) -> Result<String, Fault> {
+        let now = now.into_std();
         let token = random_token();
-        tickets.insert(token.clone(), ticket);
-        Ok(token)
+        let late;
+        let parked = {
+            let mut tickets = self.tickets.lock();
+            late = tickets.expire(now);
+            tickets.park(token.clone(), claim, ticket, limits, now)
+        };
+        drop(late);
+        match parked {
+            Ok(()) => Ok(token),
+            Err((NoPlace::ForAnybody, _)) => {
+                Err(Fault::new(FaultKind::ResourceExhausted, "too many calls wait for input"))
+            }
+            Err((NoPlace::ForPrincipal, _)) => {
+                let text = format!("{} of your calls wait for input; no more may", limits.of_principal);
+                Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000))
+            }
+        }
     }
 
     /// Takes a call back up. A token is good for one use, by the one who got it, for the same request.
-    fn resume(&self, token: &str, principal: &str, fingerprint: [u8; 32]) -> Option<Running> {
-        let mut tickets = self.tickets.lock();
-        let ticket = tickets.get(token)?;
-        let fits =
-            ticket.until > Instant::now() && &*ticket.principal == principal && ticket.fingerprint == fingerprint;
-        fits.then(|| tickets.remove(token)).flatten().map(|ticket| ticket.running)
+    fn resume(&self, token: &str, claim: &Claim, now: Instant) -> Option<Running> {
+        self.tickets.lock().resume(token, claim, now.into_std()).map(|ticket| ticket.running)
     }
 
     /// Whether a call waits for somebody to come back with this token.
     pub(crate) fn has(&self, token: &str, principal: &str) -> bool {
-        self.tickets.lock().get(token).is_some_and(|ticket| &*ticket.principal == principal)
+        self.tickets.lock().has(token, principal)
     }
 
     /// Keeps a call open on record until its client has come back. The permit again where none waits under this token.
@@ -204,30 +204,26 @@ impl Parked {
 
     /// Ends the calls that wait and may not go on.
     fn end_where(&self, ends: impl Fn(&Ticket) -> bool) -> Vec<Ticket> {
-        let mut tickets = self.tickets.lock();
-        let ended: Vec<String> =
-            tickets.iter().filter(|(_, ticket)| ends(ticket)).map(|(token, _)| token.clone()).collect();
-        ended.iter().filter_map(|token| tickets.remove(token)).collect()
+        self.tickets.lock().end_where(ends)
     }
 
     /// Ends all calls that wait.
     pub(crate) fn clear(&self) {
-        let tickets = std::mem::take(&mut *self.tickets.lock());
-        drop(tickets);
+        drop(self.end_where(|_| true));
     }
 
     /// Ends calls whose client did not come back.
-    pub(crate) fn sweep(&self) {
-        let now = Instant::now();
-        self.tickets.lock().retain(|_, ticket| ticket.until > now);
+    pub(crate) fn sweep(&self, now: Instant) {
+        let late = self.tickets.lock().expire(now.into_std());
+        drop(late);
     }
 }
 
 /// Takes what the server sends on behalf of a call that runs in a task of its own.
 #[derive(Clone)]
-pub(crate) struct ToTask {
+pub(crate) struct ToTask<H> {
     pub(crate) events: mpsc::Sender<Event>,
-    pub(crate) kernel: Kernel,
+    pub(crate) exchange: Exchange<H>,
     pub(crate) server: Arc<Server>,
     pub(crate) owner: u64,
     /// What takes the pieces of the call's result, where they are wanted.
@@ -240,7 +236,7 @@ pub(crate) struct ToTask {
     pub(crate) questions: CallQuestions,
 }
 
-impl Handler for ToTask {
+impl<H: Host> Handler for ToTask<H> {
     fn request(&self, _context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
@@ -259,7 +255,7 @@ impl Handler for ToTask {
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let about = AboutCall {
-                kernel: &self.kernel,
+                exchange: &self.exchange,
                 server: &self.server,
                 client: &self.client,
                 live: self.live.as_ref(),
@@ -274,7 +270,7 @@ impl Handler for ToTask {
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// The call that this request goes on with, if its `requestState` is one of ours.
     pub(crate) fn resumed(
         &self,
@@ -286,7 +282,8 @@ impl Kernel {
         let object = Object::open(params?).ok()?;
         let token = object.text("requestState")?;
         let fingerprint = fingerprint(server.id(), method, &object);
-        let mut running = self.parked().resume(&token, &context.session.principal, fingerprint)?;
+        let claim = Claim { principal: context.session.principal.clone(), fingerprint };
+        let mut running = self.parked().resume(&token, &claim, Instant::now())?;
         if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
             running.answer(&answers);
         }
@@ -304,14 +301,15 @@ impl Kernel {
     ) -> Result<Result<Reply, CallError>, Fault> {
         // The client is back: from here on this request tells how the call ended.
         for permit in std::mem::take(&mut running.open_record) {
-            self.gate().settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
+            self.host.gate().settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
         }
         let logs = LogFilter::of(context, params);
+        let level = || self.host.session_log_level(&context.session);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
         let id = running.id.clone();
         let tell = |notice: Notification| {
             let notice = for_this_request(notice, token.as_ref(), id.as_ref());
-            if let Some(notice) = notice.filter(|notice| logs.admits(context, notice)) {
+            if let Some(notice) = notice.filter(|notice| logs.admits(level, notice)) {
                 let _ = context.remote.notify(notice);
             }
         };
@@ -360,39 +358,43 @@ impl Kernel {
         running: Running,
     ) -> Result<Raw, Fault> {
         let requests = running.questions();
-        let tokens = if running.tokens.is_empty() { gate::tokens_of(context, params) } else { running.tokens.clone() };
+        let tokens = if running.tokens.is_empty() { tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
+        let claim = Claim {
+            principal: context.session.principal.clone(),
+            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
+        };
         let ticket = Ticket {
             running,
-            principal: context.session.principal.clone(),
             server: server.clone(),
             tool: object.as_ref().filter(|_| method == method::TOOLS_CALL).and_then(|object| object.text("name")),
             session: context.session.clone(),
             tokens,
             chain: object
                 .as_ref()
-                .map_or_else(Arc::default, |object| gate::chain_said(&context.session, object, &Default::default())),
-            fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
-            until: Instant::now() + RESUME_TIMEOUT,
+                .map_or_else(Arc::default, |object| chain_said(&context.session, object, &Default::default())),
         };
-        let token = self.parked().park(self.options().parked_calls, self.options().parked_calls_each, ticket)?;
-        self.watch_soon();
+        let limits = ParkingLimits {
+            waiting: self.options().parked_calls,
+            of_principal: self.options().parked_calls_each,
+            resume_timeout: RESUME_TIMEOUT,
+        };
+        let token = self.parked().park(claim, ticket, &limits, Instant::now())?;
+        self.host.watch_rights();
         Ok(bridge::input_required(&requests, Some(&token)))
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Ends parked calls whose caller may not make them any more.
     pub(crate) fn end_revoked_parked(&self, tables: &Tables) {
-        let may_not = |ticket: &Ticket| {
-            let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
-            match &ticket.tool {
-                Some(tool) => {
-                    let tool = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
-                    !self.gate().may_continue(tables, &who, &tool)
-                }
-                None => !self.gate().access(tables, &ticket.session, &ticket.server, None).allow,
+        let may_not = |ticket: &Ticket| match &ticket.tool {
+            Some(tool) => {
+                let who = Continuing { session: &ticket.session, tokens: &ticket.tokens };
+                let call = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
+                !self.host.gate().may_continue(tables, &who, &call)
             }
+            None => !self.host.gate().access(tables, &ticket.session, &ticket.server, None).allow,
         };
         self.end_parked("access", may_not);
     }
@@ -406,7 +408,7 @@ impl Kernel {
         for ticket in self.parked().end_where(ends) {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
             let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
-            self.gate().audit.note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
+            self.host.gate().audit().note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
         }
     }
 }
@@ -461,7 +463,7 @@ pub(crate) fn fingerprint(server: &str, method: &str, params: &Object) -> [u8; 3
     let asked = params.iter().filter(|(key, _)| !BESIDE.contains(&&**key));
     let mut asked: Vec<_> = asked
         .map(|(key, value)| {
-            let digest = gate::canonical::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
+            let digest = canonical::digest(&value).unwrap_or_else(|_| Digest::of(value.as_bytes()));
             (key.into_owned(), digest)
         })
         .collect();

@@ -8,43 +8,49 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::{ToolPolicy, is_outcome_unknown};
 use switchboard_peer::{CallError, Context, Reply};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mcp::{method, strict};
 use switchboard_protocol::mgp::{Metadata, TrustLevel};
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_upstream::{Server, chance, millis};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Object, Raw, Request};
 use tokio::time::Instant;
 
-use super::{Kernel, View};
-use crate::forward::is_outcome_unknown;
-use crate::gate::ToolPolicy;
-use crate::gate::audit::{self, event, result};
-use crate::server::{Server, chance, millis};
+use crate::exchange::Exchange;
+use crate::host::Host;
 
 /// The key under which a result says that another tool gave it.
 const FALLBACK: &str = "dev.switchboard/fallback";
 
 /// What is needed to make a call again.
-pub(super) struct Again {
+#[derive(Debug)]
+pub struct Repetition {
     params: Option<Raw>,
     extra: Extra,
     began: Instant,
     tries: u32,
 }
 
-/// The tool that was called.
-pub(super) struct Tool<'a> {
-    /// As the server calls it.
-    pub(super) name: &'a str,
-    pub(super) policy: &'a ToolPolicy,
-    pub(super) metadata: &'a Metadata,
-    pub(super) trace: &'a str,
+/// A call, as far as it matters for a repetition of it.
+#[derive(Debug, Clone, Copy)]
+pub struct RepeatableCall<'a> {
+    /// The tool as the server calls it.
+    pub tool: &'a str,
+    /// What is known of it.
+    pub policy: &'a ToolPolicy,
+    /// What its caller said beside it.
+    pub metadata: &'a Metadata,
+    /// What ties its events together.
+    pub trace: &'a str,
 }
 
 /// What comes after a failure.
-pub(super) enum Next {
+#[derive(Debug)]
+pub enum NextAttempt {
     /// The call, once more.
     Call(Box<Request>),
     /// Another tool of the same server, by its own name for it.
@@ -53,13 +59,20 @@ pub(super) enum Next {
     Nothing,
 }
 
-impl Again {
+impl Repetition {
     /// Keeps what a repetition needs; `None` where nothing is repeated.
-    pub(super) fn of(server: &Server, request: &Request) -> Option<Self> {
+    #[must_use]
+    pub fn of(server: &Server, request: &Request) -> Option<Self> {
         if server.policy_now().pressure.retry.most == 0 {
             return None;
         }
         Some(Self { params: request.params.clone(), extra: request.extra.clone(), began: Instant::now(), tries: 1 })
+    }
+
+    /// The parameters of the call, with the name of another tool.
+    #[must_use]
+    pub fn params_for(&self, tool: &str) -> Option<Raw> {
+        Some(Edit::of(self.params.as_ref()?).ok()?.set("name", Raw::string(tool)).finish())
     }
 }
 
@@ -80,7 +93,8 @@ fn repeating(server: &Server, policy: &ToolPolicy, metadata: &Metadata) -> Repea
 
 /// What the caller hears of a call that nobody saw the end of: where it is said to change something, making it again
 /// may do so twice, and nothing here suggests that.
-pub(crate) fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &Metadata, fault: Fault) -> Fault {
+#[must_use]
+pub fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &Metadata, fault: Fault) -> Fault {
     let harmful = || repeating(server, policy, metadata) == Repeating::Harmful;
     if policy.assessment.effect != Effect::Said || !is_outcome_unknown(&fault) || !harmful() {
         return fault;
@@ -88,71 +102,64 @@ pub(crate) fn told_of_unknown(server: &Server, policy: &ToolPolicy, metadata: &M
     fault.with_retry(RetryAdvice::NEVER).suggest("see whether it was done before you do it again")
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// What to do about the outcome of a call; waits where it is to be made again. Each repetition is put on record.
-    pub(super) async fn after_failure(
+    pub async fn after_failure(
         &self,
         context: &Context,
         server: &Server,
-        tool: &Tool<'_>,
-        again: &mut Again,
+        call: &RepeatableCall<'_>,
+        again: &mut Repetition,
         outcome: &Result<Reply, Fault>,
-    ) -> Next {
-        let Some((failure, why)) = failure_of(outcome) else { return Next::Nothing };
+    ) -> NextAttempt {
+        let Some((failure, why)) = failure_of(outcome) else { return NextAttempt::Nothing };
         // A repetition would be refused, and the caller would take the refusal for the fate of the call.
-        if self.is_draining() {
-            return Next::Nothing;
+        if self.host.is_draining() {
+            return NextAttempt::Nothing;
         }
         let in_the_middle = has_been_lost(outcome);
         let policy = server.policy_now().pressure.retry;
         let left = self.options().longest_call.saturating_sub(again.began.elapsed());
-        let repeating = repeating(server, tool.policy, tool.metadata);
+        let repeating = repeating(server, call.policy, call.metadata);
         let decision = decide(&policy, &failure, repeating, again.tries, left, chance());
         let note = |what: &str, wait: Duration| {
             let event = audit::event_of(event::RETRIED, audit::principal(&context.session), result::PENDING);
-            let mut event = audit::with(audit::about(event, server.id(), Some(tool.name)), "attempt", again.tries + 1);
-            event.trace_id = Some(tool.trace.into());
+            let mut event = audit::with(audit::about(event, server.id(), Some(call.tool)), "attempt", again.tries + 1);
+            event.trace_id = Some(call.trace.into());
             let event = audit::with(event, "decision", what);
             let event = audit::with(event, "wait_ms", millis(wait));
-            self.gate().audit.note_now(&audit::with(event, "error", why.as_str()));
+            self.host.gate().audit().note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {
             Decision::Again(wait) if server.may_repeat() => {
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
-                    () = context.cancel.cancelled() => return Next::Nothing,
+                    () = context.cancel.cancelled() => return NextAttempt::Nothing,
                 }
                 if in_the_middle {
                     // What got its server killed gets the next one killed as well. Why it went is known before it is back.
                     let _ = server.hub().await;
                     if server.was_killed_since(again.began) {
-                        return Next::Nothing;
+                        return NextAttempt::Nothing;
                     }
                 }
                 note("again", wait);
                 again.tries += 1;
                 let request = Request::new(Id::number(0), method::TOOLS_CALL, again.params.clone());
-                Next::Call(Box::new(Request { extra: again.extra.clone(), ..request }))
+                NextAttempt::Call(Box::new(Request { extra: again.extra.clone(), ..request }))
             }
-            Decision::FallBack(other) if other != tool.name => {
+            Decision::FallBack(other) if other != call.tool => {
                 note("fallback", Duration::ZERO);
-                Next::Tool(other)
+                NextAttempt::Tool(other)
             }
-            Decision::Again(_) | Decision::FallBack(_) | Decision::Report => Next::Nothing,
+            Decision::Again(_) | Decision::FallBack(_) | Decision::Report => NextAttempt::Nothing,
         }
-    }
-
-    /// The parameters of a call of another tool of the same server, under the name that the client knows it by.
-    pub(super) fn instead(&self, view: &View, server: &Server, tool: &str, again: &Again) -> Option<(String, Raw)> {
-        let mut tools = view.directory.tools();
-        let (_, exposed, _) = tools.find(|(id, _, route)| *id == server.id() && &*route.original == tool)?;
-        let params = Edit::of(again.params.as_ref()?).ok()?.set("name", Raw::string(exposed)).finish();
-        Some((exposed.to_owned(), params))
     }
 }
 
 /// A result that another tool gave, with a word about that.
-pub(super) fn marked(reply: Reply, tool: &str) -> Reply {
+#[must_use]
+pub fn marked_as_fallback(reply: Reply, tool: &str) -> Reply {
     let outcome = reply.outcome.map(|result| {
         let mark = Edit::empty().set("tool", Raw::string(tool)).finish();
         let edited = Edit::of(&result).and_then(|edit| edit.within("_meta", |meta| meta.set(FALLBACK, mark)));
@@ -162,18 +169,21 @@ pub(super) fn marked(reply: Reply, tool: &str) -> Reply {
 }
 
 /// Whether a call came to something.
-pub(super) fn has_worked(reply: &Reply) -> bool {
+#[must_use]
+pub fn has_worked(reply: &Reply) -> bool {
     let failed = |result: &Raw| result.member("isError").is_some_and(|flag| strict::says_failure(&flag));
     reply.outcome.as_ref().is_ok_and(|result| !failed(result))
 }
 
 /// Whether a call goes on with what was begun before, or outlives its answer: it cannot be made a second time.
-pub(super) fn goes_on(params: &Object) -> bool {
+#[must_use]
+pub fn goes_on(params: &Object) -> bool {
     ["requestState", "inputResponses", "task"].iter().any(|key| params.has(key))
 }
 
 /// Whether there is anything to decide about.
-pub(super) const fn has_failed(outcome: &Result<Reply, Fault>) -> bool {
+#[must_use]
+pub const fn has_failed(outcome: &Result<Reply, Fault>) -> bool {
     !matches!(outcome, Ok(Reply { outcome: Ok(_), .. }))
 }
 

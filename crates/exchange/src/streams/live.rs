@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use switchboard_flow::stream::{Checkpoint, MissedPiece, Piece, Stream, Taken};
+use switchboard_flow::stream::{Checkpoint, Ledger, MissedPiece, Piece, Stream, Taken};
+use switchboard_gate::{CallAuthority, Continued, Presented};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
@@ -14,17 +15,16 @@ use switchboard_protocol::mgp;
 use switchboard_protocol::mgp::stream::{StreamChunk, StreamProgress, with_pieces};
 use switchboard_protocol::proposals::streaming::{OperationChunk, OperationProgress, STREAM_CHUNK};
 use switchboard_store::Digest;
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::render::{self, Progress};
-use super::{Form, StreamRequest, StreamedCall};
-use crate::forward::malformed;
-use crate::gate::{self, CallAuthority, Continued, Presented, Sent};
-use crate::kernel::Kernel;
-use crate::server::Server;
+use super::{Form, StreamRequest};
+use crate::exchange::ExchangeState;
 
 /// How long a reader that is too slow is left alone, the first time and at most.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
@@ -37,8 +37,13 @@ const MOST_BACKLOG: usize = 128 << 10;
 const MOST_CATCHING_UP: Duration = Duration::from_secs(60);
 
 /// One call that streams.
-pub(crate) struct Live {
-    kernel: Kernel,
+pub struct Live {
+    /// Work beside requests.
+    work: TaskTracker,
+    /// Cancelled when everything ends.
+    closing: CancellationToken,
+    /// Bounds what all streams keep together.
+    ledger: Arc<Ledger>,
     pub(super) server: Arc<Server>,
     /// The tool, as the server and as the client call it.
     pub(super) tool: Arc<str>,
@@ -133,36 +138,43 @@ pub(crate) fn authority_in(key: &[u8]) -> CallAuthority {
     CallAuthority::from_text(key.get(KEY_LETTERS..).unwrap_or_default())
 }
 
+/// A call whose pieces begin to come.
+pub(super) struct BegunStream<'a> {
+    pub(super) context: &'a Context,
+    pub(super) server: &'a Arc<Server>,
+    pub(super) tool: &'a Arc<str>,
+    pub(super) exposed: &'a str,
+    pub(super) chain: Arc<[String]>,
+    /// What the right to it rests on.
+    pub(super) authority: CallAuthority,
+    /// What names its arguments, where its client can come back for it.
+    pub(super) arguments: Option<Digest>,
+    pub(super) reader: Reader,
+}
+
 impl Live {
-    /// # Errors
-    /// The arguments hold a member twice.
     pub(super) fn new(
-        kernel: &Kernel,
-        call: &StreamedCall,
+        state: &ExchangeState,
+        begun: BegunStream<'_>,
         wish: &StreamRequest,
         stream: Stream,
-    ) -> Result<Arc<Self>, Fault> {
-        let context = &call.context;
-        let tokens = gate::tokens_of(context, Some(call.params.raw()));
-        let reader = Reader::new(context, &call.request.id, tokens, wish.token.as_ref());
-        let state = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
+    ) -> Arc<Self> {
+        let BegunStream { context, server, tool, exposed, chain, authority, arguments, reader } = begun;
+        let counted = State { stream, theirs: None, native: false, counts: true, resting: None, rest: SHORTEST_REST };
         // The client's request is the call's life, unless the client can come back for it.
-        let alone = matches!(wish.form, Form::Proposal { pieces: true });
-        let chain = gate::chain_said(&context.session, &call.params, &call.request.extra);
-        let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name, chain: &[] };
-        let params = Some(call.params.clone());
-        let authority = CallAuthority::of_call(kernel.gate(), &context.session, tool, chain.clone(), params);
+        let alone = wish.is_operation();
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
             None => (format!("op-{}", random_token()).into(), key_with(&authority)),
         };
         let cancel = if alone { CancellationToken::new() } else { context.cancel.child_token() };
-        let arguments = alone.then(|| Sent::of_call(&call.params).digest()).transpose().map_err(malformed)?;
-        Ok(Arc::new(Self {
-            kernel: kernel.clone(),
-            server: call.server.clone(),
-            tool: call.route.original.clone(),
-            exposed: call.name.as_str().into(),
+        Arc::new(Self {
+            work: state.work.clone(),
+            closing: state.closing.clone(),
+            ledger: state.streams.ledger.clone(),
+            server: server.clone(),
+            tool: tool.clone(),
+            exposed: exposed.into(),
             authority: Mutex::new(Arc::new(authority)),
             context: context.clone(),
             chain,
@@ -177,11 +189,11 @@ impl Live {
             came_back: tokio::sync::Notify::new(),
             cancel,
             revoked: OnceLock::new(),
-            state: Mutex::new(state),
+            state: Mutex::new(counted),
             pacing: AtomicBool::new(false),
             outcome: watch::Sender::new(None),
             began: Instant::now(),
-        }))
+        })
     }
 
     /// The tool whose call this is, for the gate.
@@ -213,7 +225,8 @@ impl Live {
     }
 
     /// Why the call was ended, where that was not its own doing.
-    pub(super) fn was_revoked(&self) -> Option<Fault> {
+    #[must_use]
+    pub fn was_revoked(&self) -> Option<Fault> {
         self.revoked.get().cloned()
     }
 
@@ -416,7 +429,7 @@ impl Live {
         };
         if wait.is_some() && !self.pacing.swap(true, Ordering::AcqRel) {
             let live = self.clone();
-            self.kernel.spawn(async move { live.keep_pace().await });
+            self.work.spawn(async move { live.keep_pace().await });
         }
     }
 
@@ -457,7 +470,7 @@ impl Live {
             tokio::select! {
                 () = tokio::time::sleep(wait) => self.flush(),
                 () = self.cancel.cancelled() => return,
-                () = self.kernel.closing().cancelled() => return,
+                () = self.closing.cancelled() => return,
             }
             if self.is_over() {
                 return;
@@ -465,22 +478,15 @@ impl Live {
         }
     }
 
-    /// Sets how fast pieces may come; the server is told as well.
-    pub(super) async fn pace(self: &Arc<Self>, context: &Context, per_second: f64, reason: Option<&str>) {
-        let theirs = {
-            let mut state = self.state.lock();
-            state.stream.set_pace(per_second, Instant::now().into_std());
-            state.theirs.clone()
-        };
+    /// Sets how fast pieces may come.
+    pub(super) fn set_pace(self: &Arc<Self>, per_second: f64) {
+        self.state.lock().stream.set_pace(per_second, Instant::now().into_std());
         self.flush();
-        let Some(theirs) = theirs.filter(|_| self.server.streams()) else { return };
-        let Ok(upstream) = self.kernel.upstream(context, &self.server).await else { return };
-        let params = Edit::empty()
-            .set("request_id", theirs)
-            .set("max_chunks_per_second", Raw::from_value(&per_second).unwrap_or_else(|_| Raw::number(0)))
-            .set_optional("reason", reason.map(Raw::string))
-            .finish();
-        let _ = upstream.remote.notify(Notification::new(mgp::method::STREAM_PACE_NOTICE, Some(params)));
+    }
+
+    /// The id that the server knows the call by, where it streams and said something of it.
+    pub(super) fn id_at_server(&self) -> Option<Raw> {
+        self.state.lock().theirs.clone().filter(|_| self.server.streams())
     }
 
     /// Sends pieces again that the client did not get.
@@ -533,7 +539,7 @@ impl Live {
                 () = tokio::time::sleep(wait) => {}
                 () = tokio::time::sleep_until(deadline) => return,
                 () = context.cancel.cancelled() => return,
-                () = self.kernel.closing().cancelled() => return,
+                () = self.closing.cancelled() => return,
             }
         }
     }
@@ -551,7 +557,7 @@ impl Live {
         };
         {
             let mut state = next.state.lock();
-            state.stream = Stream::resumed(self.kernel.streams().ledger.clone(), whole, whole);
+            state.stream = Stream::resumed(self.ledger.clone(), whole, whole);
             state.theirs = theirs;
         }
         let _ = self.next.set(next.clone());
@@ -568,20 +574,10 @@ impl Live {
         Some(result.finish())
     }
 
-    /// Asks the server to stop and for what it has, at most for a moment.
-    pub(super) async fn stop_at_server(&self, context: &Context, reason: &str) -> Option<Raw> {
-        let theirs = self.state.lock().theirs.clone().filter(|_| self.server.streams())?;
-        let upstream = self.kernel.upstream(context, &self.server).await.ok()?;
-        let params = Edit::empty().set("request_id", theirs).set("reason", Raw::string(reason)).finish();
-        let mut call = Call::new(mgp::method::STREAM_CANCEL, Some(params)).within(super::requests::CANCEL_WAIT);
-        call.max_timeout = super::requests::CANCEL_WAIT;
-        let reply: Result<Reply, CallError> = upstream.remote.request(call).await;
-        reply.ok()?.outcome.ok()?.member("partial_result")
-    }
-
     /// The result with what its pieces said, where it says nothing itself: who did not read them has the whole all the
     /// same.
-    pub(super) fn made_whole(&self, result: Raw) -> Raw {
+    #[must_use]
+    pub fn made_whole(&self, result: Raw) -> Raw {
         let came = self.state.lock().stream.came();
         let Ok(edit) = Edit::of(&result) else { return result };
         let content = edit.object().get("content").and_then(|content| content.elements());
@@ -619,6 +615,12 @@ impl Live {
     /// Who reads now.
     pub(super) fn reader(&self) -> Arc<Reader> {
         self.reader.load_full()
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("operation", &self.operation).field("tool", &self.tool).finish_non_exhaustive()
     }
 }
 

@@ -3,26 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_gate::{CallAuthority, Continued, agreed_with, audit, chain_said};
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Handler, Remote, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
-use switchboard_protocol::mcp::{meta, method, strict};
+use switchboard_protocol::mcp::{LoggingLevel, meta, method, strict};
 use switchboard_protocol::mgp::Extension;
-use switchboard_protocol::{Era, Revision, mgp};
+use switchboard_protocol::{Era, Revision, bridge, mgp, provenance};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
-use crate::bridge;
 use crate::callbacks::{About, CallQuestions};
-use crate::clients::{ClientState, wants_log};
-use crate::gate::{self, CallAuthority, Continued, audit, provenance};
-use crate::initialize;
-use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::exchange::Exchange;
+use crate::host::Host;
 use crate::streams::Live;
 
 /// Passes messages of one call to a client that may be asked, and notifications to any client.
 #[derive(Clone)]
-pub(crate) struct Relay {
-    pub(crate) kernel: Kernel,
+pub struct Relay<H> {
+    pub(crate) exchange: Exchange<H>,
     pub(crate) server: Arc<Server>,
     pub(crate) client: Context,
     /// From which level on the client wants log messages of this call.
@@ -37,6 +35,29 @@ pub(crate) struct Relay {
     pub(crate) called: Option<Raw>,
     /// What stood beside its parameters.
     pub(crate) extra: Extra,
+}
+
+impl<H> Relay<H> {
+    /// What takes messages of a server to the client of a session, outside of any call.
+    pub fn outside(exchange: Exchange<H>, server: Arc<Server>, client: Context) -> Self {
+        Self {
+            exchange,
+            server,
+            client,
+            logs: LogFilter::Session,
+            live: None,
+            id: None,
+            questions: CallQuestions::default(),
+            called: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
+impl<H> std::fmt::Debug for Relay<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").field("server", self.server.id()).field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// A call in whose middle something was asked.
@@ -54,42 +75,43 @@ impl AskedIn<'_> {
     ///
     /// # Errors
     /// It may not: the answer must not reach the server.
-    pub(crate) async fn may_go_on(&self, kernel: &Kernel) -> Result<(), Fault> {
+    pub(crate) async fn may_go_on(&self, host: &impl Host) -> Result<(), Fault> {
         let lost = || Fault::new(FaultKind::AccessDenied, "the right to make this call was taken back");
         let params = self.called.and_then(|params| Object::open(params).ok());
         match params.as_ref().and_then(|params| Some((params, params.text("name")?))) {
             Some((params, tool)) => {
-                let chain = gate::chain_said(&self.client.session, params, self.extra);
+                let chain = chain_said(&self.client.session, params, self.extra);
                 let call = Continued { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
-                kernel.gate().admit_continued(self.client, &call, "answer", lost).await?;
+                host.gate().admit_continued(self.client, &call, "answer", lost).await?;
                 // Where limits hold now, its arguments are judged by them.
                 let authority =
                     CallAuthority { chain: chain.clone(), params: Some(params.clone()), ..Default::default() };
-                kernel.gate().admit_within(self.client, &call, "answer", &authority).await
+                host.gate().admit_within(self.client, &call, "answer", &authority).await
             }
             None => {
-                let tables = kernel.gate().tables().await?;
-                let access = kernel.gate().access(&tables, &self.client.session, self.server, None);
-                if access.allow { Ok(()) } else { Err(lost()) }
+                let tables = host.gate().tables().await?;
+                if host.gate().access(&tables, &self.client.session, self.server, None).allow {
+                    Ok(())
+                } else {
+                    Err(lost())
+                }
             }
         }
     }
-}
 
-impl AskedIn<'_> {
     /// Whether an answer may be given: where it says that it is given on somebody's behalf, they are judged as at a call.
     ///
     /// # Errors
     /// It may not, or what it says of that cannot be read.
-    pub(crate) async fn admit_answer(&self, kernel: &Kernel, answer: &Raw) -> Result<(), Fault> {
+    pub(crate) async fn admit_answer(&self, host: &impl Host, answer: &Raw) -> Result<(), Fault> {
         let tool = self.called.and_then(|params| params.member("name")?.as_text());
-        kernel.gate().admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
+        host.gate().admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
     }
 }
 
 /// Which log messages of a call reach the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LogFilter {
+pub enum LogFilter {
     /// What the session asked for.
     Session,
     /// At least this level: what a modern request asked for.
@@ -100,7 +122,8 @@ pub(crate) enum LogFilter {
 
 impl LogFilter {
     /// What the sender of a request wants.
-    pub(crate) fn of(context: &Context, params: Option<&Raw>) -> Self {
+    #[must_use]
+    pub fn of(context: &Context, params: Option<&Raw>) -> Self {
         match context.caller.era() {
             Era::Legacy => Self::Session,
             Era::Modern => {
@@ -110,28 +133,50 @@ impl LogFilter {
         }
     }
 
-    pub(crate) fn admits(&self, client: &Context, notification: &Notification) -> bool {
+    /// Whether a notification reaches the client; `level` is the one that its session asked for.
+    pub fn admits(&self, level: impl FnOnce() -> Option<&'static str>, notification: &Notification) -> bool {
         if &*notification.method != method::LOG_MESSAGE {
             return true;
         }
         match self {
-            Self::Session => ClientState::of(&client.session).wants_log(notification),
+            Self::Session => wants_log(level(), notification),
             Self::Level(level) => wants_log(Some(level), notification),
             Self::Nothing => false,
         }
     }
 }
 
-impl Handler for Relay {
+/// The place of a level name among all of them.
+#[must_use]
+pub fn level_index(level: &str) -> Option<u8> {
+    LoggingLevel::parse(level).map(|level| level as u8)
+}
+
+/// The name of a level.
+#[must_use]
+pub fn level_name(index: u8) -> Option<&'static str> {
+    LoggingLevel::ALL.get(usize::from(index)).map(|level| level.as_str())
+}
+
+/// Whether a log message is at least as serious as `level`.
+#[must_use]
+pub fn wants_log(level: Option<&str>, notification: &Notification) -> bool {
+    let Some(least) = level.and_then(level_index) else { return true };
+    let said = notification.params.as_ref().and_then(|params| params.member("level")?.as_text());
+    said.as_deref().and_then(level_index).is_none_or(|level| level >= least)
+}
+
+impl<H: Host> Handler for Relay<H> {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
                 return Ok(Raw::empty_object()).into();
             }
-            let _asking = self.server.asks(ClientState::of(&self.client.session).owner, &request.method);
+            let exchange = &self.exchange;
+            let _asking = self.server.asks(exchange.host.owner(&self.client.session), &request.method);
             let client = AskedClient { remote: &self.client.remote, caller: &self.client.caller };
             let reply = tokio::select! {
-                reply = self.kernel.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
+                reply = exchange.ask_client(&client, &self.server, request, Some(context.remote)) => reply,
                 // With the call, its questions have no meaning any more.
                 () = self.client.cancel.cancelled() => {
                     return Err(ErrorObject::new(code::INTERNAL_ERROR, "the call that this belongs to has ended")).into();
@@ -141,9 +186,9 @@ impl Handler for Relay {
             let (client, server, extra) = (&self.client, &self.server, &self.extra);
             let asked = AskedIn { client, server, called: self.called.as_ref(), extra };
             let may_answer = async {
-                asked.may_go_on(&self.kernel).await?;
+                asked.may_go_on(&exchange.host).await?;
                 match &reply.outcome {
-                    Ok(answer) => asked.admit_answer(&self.kernel, answer).await,
+                    Ok(answer) => asked.admit_answer(&exchange.host, answer).await,
                     Err(_) => Ok(()),
                 }
             };
@@ -157,7 +202,7 @@ impl Handler for Relay {
     fn notification(&self, context: Context, notification: Notification) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let about = AboutCall {
-                kernel: &self.kernel,
+                exchange: &self.exchange,
                 server: &self.server,
                 client: &self.client,
                 live: self.live.as_ref(),
@@ -165,7 +210,7 @@ impl Handler for Relay {
                 questions: &self.questions,
             };
             if let Some(notification) = about.left(self, &context, notification).await
-                && self.logs.admits(&self.client, &notification)
+                && self.logs.admits(|| self.exchange.host.session_log_level(&self.client.session), &notification)
             {
                 let _ = self.client.remote.notify(notification);
             }
@@ -174,8 +219,8 @@ impl Handler for Relay {
 }
 
 /// A call that a server says something about.
-pub(crate) struct AboutCall<'a> {
-    pub(crate) kernel: &'a Kernel,
+pub(crate) struct AboutCall<'a, H> {
+    pub(crate) exchange: &'a Exchange<H>,
     pub(crate) server: &'a Arc<Server>,
     /// Who made it.
     pub(crate) client: &'a Context,
@@ -187,7 +232,7 @@ pub(crate) struct AboutCall<'a> {
     pub(crate) questions: &'a CallQuestions,
 }
 
-impl AboutCall<'_> {
+impl<H: Host> AboutCall<'_, H> {
     /// What is left for the client of what the server says, once everybody else has had his part. `asker` puts questions
     /// to the client.
     pub(crate) async fn left(
@@ -199,7 +244,7 @@ impl AboutCall<'_> {
         let notification = of_server(notification)?;
         // A log is bounded also while a call runs; what else is said about the call is the call's own.
         if &*notification.method == method::LOG_MESSAGE
-            && !self.server.hears(self.kernel.options().notification_rate).await
+            && !self.server.hears(self.exchange.options().notification_rate).await
         {
             return None;
         }
@@ -220,16 +265,17 @@ impl AboutCall<'_> {
                 request: self.id.cloned(),
                 call: self.questions.call.clone(),
             };
-            self.kernel.take_callback(self.server, scope, Some(about), &context.remote, notification.params.as_ref());
+            let params = notification.params.as_ref();
+            self.exchange.take_callback(self.server, scope, Some(about), &context.remote, params);
             return None;
         }
-        (!self.kernel.take_notice(self.server, &notification)).then_some(notification)
+        (!self.exchange.host.take_notice(self.server, &notification)).then_some(notification)
     }
 
     /// How far a call is that does not stream (MGP 12.6), under the client's own id, where the client speaks of it.
     fn progress(&self, notification: Notification) -> Option<Notification> {
         let id = self.id?;
-        let agreed = initialize::agreed_with(&self.client.caller.capabilities)?;
+        let agreed = agreed_with(&self.client.caller.capabilities)?;
         if !agreed.has(Extension::Streaming) && !agreed.has(Extension::Progress) {
             return None;
         }
@@ -238,7 +284,7 @@ impl AboutCall<'_> {
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Puts a server's question to a client, if the client can answer it. The client's progress on it goes back.
     pub(crate) async fn ask_client(
         &self,
@@ -282,7 +328,7 @@ impl Kernel {
 
     /// Puts a question that a server asks outside of any call to the client that it is for. The answer is on record before
     /// the server gets it.
-    pub(crate) async fn ask_outside(
+    pub async fn ask_outside(
         &self,
         session: &Session,
         server: &Server,
@@ -293,7 +339,7 @@ impl Kernel {
         let client = AskedClient { remote: session.remote(), caller: &caller };
         let reply = self.ask_client(&client, server, request, Some(back)).await;
         let Ok(answer) = &reply.outcome else { return reply };
-        match self.gate().note_answer(session, server, None, answer).await {
+        match self.host.gate().note_answer(session, server, None, answer).await {
             Ok(()) => reply,
             Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
         }
@@ -306,7 +352,7 @@ impl Kernel {
         let event = audit::event_of(audit::event::CALLBACK_TIMEOUT, audit::kernel(), audit::result::FAILURE);
         let event = audit::with(audit::about(event, server.id(), None), "asked_by", asked);
         let waited = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        self.gate().audit.note(audit::with(event, "timeout_ms", waited)).await;
+        self.host.gate().audit().note(audit::with(event, "timeout_ms", waited)).await;
         fault.render(&Rendering::new(Revision::LATEST_LEGACY, asked).with_mgp(server.speaks_mgp()))
     }
 }
@@ -322,7 +368,8 @@ pub(crate) fn of_client(reply: Reply) -> Reply {
 }
 
 /// A server's notification without what only the kernel says; `None` for one that readers would disagree about.
-pub(crate) fn of_server(notification: Notification) -> Option<Notification> {
+#[must_use]
+pub fn of_server(notification: Notification) -> Option<Notification> {
     let params = match notification.params {
         Some(params) => Some(provenance::cleaned(params)?),
         None => None,

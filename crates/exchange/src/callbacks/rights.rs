@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
+use switchboard_gate::scopes::ScopeTarget;
+use switchboard_gate::{Continued, Continuing, Tables, tokens_of};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::method;
-use switchboard_wire::{Edit, Id, Raw};
+use switchboard_upstream::Server;
+use switchboard_wire::{Id, Raw};
 
 use super::{CallNames, forms};
-use crate::gate::scopes::{Presented, ScopeTarget};
-use crate::gate::{Continued, Continuing, Tables};
-use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::exchange::Exchange;
+use crate::host::Host;
 
 /// What a question is about, as far as rights go.
 #[derive(Clone)]
@@ -31,7 +32,7 @@ impl Concerns {
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Judges the answer to a question. A refusal about a tool is put on record.
     ///
     /// # Errors
@@ -41,35 +42,39 @@ impl Kernel {
         context: &Context,
         server: &Server,
         concerns: &Concerns,
-        unknown: impl FnOnce() -> Fault,
+        unknown: impl FnOnce() -> Fault + Send,
     ) -> Result<(), Fault> {
         if let Some(call) = &concerns.call {
             let tool = Concerns::of(call, server);
-            return self.gate().admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
+            return self.host.gate().admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
         }
-        let tables = self.gate().tables().await?;
+        let tables = self.host.gate().tables().await?;
         if self.may_answer(&tables, context, server, concerns) { Ok(()) } else { Err(unknown()) }
     }
 
     fn may_answer(&self, tables: &Tables, context: &Context, server: &Server, concerns: &Concerns) -> bool {
-        let (session, tokens) = (&context.session, Presented::of(context, None));
+        let (session, tokens) = (&context.session, tokens_of(context, None));
         if let Some(call) = &concerns.call {
-            let who = Continuing { session, tokens: &tokens };
-            return self.gate().may_continue(tables, &who, &Concerns::of(call, server));
+            return self.host.gate().may_continue(
+                tables,
+                &Continuing { session, tokens: &tokens },
+                &Concerns::of(call, server),
+            );
         }
-        let whole = self.gate().access(tables, session, server, None).allow
-            && self.gate().is_in_scope(context, &tokens, ScopeTarget { server: server.id(), tool: None });
+        let gate = self.host.gate();
+        let whole = gate.access(tables, session, server, None).allow
+            && gate.is_in_scope(context, &tokens, ScopeTarget { server: server.id(), tool: None });
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
-        whole || asked && self.gate().knows_within(tables, session, &tokens, server)
+        whole || asked && self.host.gate().knows_within(tables, session, &tokens, server)
     }
 
-    /// Answers `mgp.events.pending_callbacks`.
+    /// The questions of servers that wait for an answer of this client.
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub(crate) async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
-        let tables = self.gate().tables().await?;
+    pub async fn pending_callbacks(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
+        let tables = self.host.gate().tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
@@ -84,13 +89,6 @@ impl Kernel {
                 pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));
             }
         }
-        // The gate's own questions are answered in the same way.
-        for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
-            if self.gate().may_decide(context, &id).await? {
-                pending.push(shown);
-            }
-        }
-        let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
-        Ok(Edit::empty().set("pending", Raw::array(&pending)).set("count", Raw::number(count)).finish())
+        Ok(pending)
     }
 }

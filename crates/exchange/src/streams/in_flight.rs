@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use switchboard_gate::agreed_with;
 use switchboard_peer::Context;
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Raw, Request};
 use tokio_util::sync::CancellationToken;
-
-use crate::initialize;
 
 /// Requests that are noted at once. One beyond that can be taken back by the means of MCP alone.
 const MAX_IN_FLIGHT: usize = 65_536;
@@ -35,7 +34,7 @@ impl InFlightRequests {
         if capabilities.as_bytes().len() <= 2 || &*request.method == method::STREAM_CANCEL {
             return None;
         }
-        initialize::agreed_with(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
+        agreed_with(capabilities).filter(|agreed| agreed.has(Extension::Streaming))?;
         let key = (context.session.principal.clone(), request.id.as_str().to_owned());
         let cancel = context.cancel.child_token();
         let entry = InFlight { session: context.session.id.clone(), cancel: cancel.clone() };
@@ -68,10 +67,16 @@ impl InFlightRequests {
 }
 
 /// Stands for a request that runs.
-pub(crate) struct InFlightGuard {
+pub struct InFlightGuard {
     all: InFlightRequests,
     key: Key,
     cancel: CancellationToken,
+}
+
+impl std::fmt::Debug for InFlightGuard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InFlightGuard").field("key", &self.key).finish_non_exhaustive()
+    }
 }
 
 impl Drop for InFlightGuard {

@@ -12,20 +12,22 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 use switchboard_flow::stream::{Checkpoint, Stream};
+use switchboard_gate::{Attempt, CallAuthority, Continued, Sent, beyond_limits, chain_said, tokens_of};
 use switchboard_peer::{Context, Reply};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming::{self, Resume};
 use switchboard_store::{Operation, OperationState, StoreError};
-use switchboard_wire::{Edit, Id, Limits, Object, Raw, Request};
+use switchboard_upstream::Server;
+use switchboard_wire::{Edit, Extra, Id, Limits, Object, Raw, Request};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
-use super::live::{Reader, ToReader};
+use super::live::{BegunStream, Reader, ToReader};
 use super::{Form, GoesOn, Live, StreamRequest};
-use crate::directory::Route;
-use crate::gate::{self, Attempt, Permit, Sent};
-use crate::kernel::{Called, Kernel, View, readable, repeat};
-use crate::server::Server;
+use crate::exchange::{Exchange, ExchangeState};
+use crate::host::Host;
+use crate::params::view;
 
 /// How long an operation goes on without anybody who reads it.
 const ALONE: Duration = Duration::from_secs(300);
@@ -36,23 +38,49 @@ const SOON: Duration = Duration::from_millis(250);
 /// The largest result that is written down.
 const LARGEST_KEPT: usize = 1 << 20;
 
-/// A call that passed the gate, with everything that it takes to make it.
-pub(crate) struct StreamedCall {
-    pub(crate) context: Context,
-    pub(crate) view: Arc<View>,
-    pub(crate) server: Arc<Server>,
-    pub(crate) route: Route,
-    pub(crate) request: Request,
-    pub(crate) params: Object,
+/// What it takes to make a call that passed the gate.
+pub trait AdmittedCall: Send + 'static {
+    /// Makes it with these parameters, for the client in this context; judges what it brought, and puts on record how it
+    /// ended.
+    fn make(
+        self,
+        context: Context,
+        params: Option<Raw>,
+        live: Option<Arc<Live>>,
+    ) -> impl Future<Output = Result<Reply, Fault>> + Send;
+
+    /// Puts on record that it was not made after all.
+    fn refuse(self, refused: &Result<Reply, Fault>) -> impl Future<Output = ()> + Send;
+}
+
+/// A call that passed the gate, and whose result may come in pieces.
+#[derive(Debug)]
+pub struct StreamedCall<C> {
+    /// The client's request.
+    pub context: Context,
+    /// Where the tool is.
+    pub server: Arc<Server>,
+    /// The tool as the server calls it.
+    pub tool: Arc<str>,
     /// The tool as the client named it.
-    pub(crate) name: String,
-    pub(crate) trace: String,
-    pub(crate) permit: Permit,
+    pub exposed: Box<str>,
+    /// The client's own id of the request.
+    pub id: Id,
+    /// The parameters as the client sent them.
+    pub params: Object,
+    /// The parameters as the server is to get them.
+    pub outbound: Option<Raw>,
+    /// What stands beside them.
+    pub extra: Extra,
+    /// Whether it changes nothing: then it can be made again.
+    pub only_reads: bool,
+    /// What makes it.
+    pub call: C,
 }
 
 /// Takes a stream off the book, however its call ends.
 struct OnBook<'a> {
-    kernel: &'a Kernel,
+    state: &'a ExchangeState,
     live: Option<Arc<Live>>,
 }
 
@@ -61,14 +89,21 @@ impl Drop for OnBook<'_> {
         if let Some(live) = self.live.take() {
             // Whoever still sends pieces of it has no reason to any more.
             live.cancel.cancel();
-            self.kernel.streams().end(&live, 0);
+            self.state.streams.end(&live, 0, Instant::now());
         }
     }
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Makes a call whose result comes in pieces.
-    pub(crate) async fn call_streamed(&self, mut underway: StreamedCall, wish: StreamRequest) -> Result<Reply, Fault> {
+    ///
+    /// # Errors
+    /// As that of the call; or the right to it was taken back.
+    pub async fn call_streamed<C: AdmittedCall>(
+        &self,
+        begun: StreamedCall<C>,
+        wish: StreamRequest,
+    ) -> Result<Reply, Fault> {
         let ledger = self.streams().ledger.clone();
         let stream = match &wish.goes_on {
             Some(goes_on) => {
@@ -77,43 +112,41 @@ impl Kernel {
             }
             None => Stream::new(ledger),
         };
-        let live = Live::new(self, &underway, &wish, stream)?;
+        let live = self.live(&begun, &wish, stream)?;
+        let StreamedCall { context, outbound: params, only_reads, call, .. } = begun;
         if !self.streams().add(&live) {
             // Pieces are a courtesy, the result is not.
-            return self.carry_out(underway, None).await;
+            return call.make(context, params, None).await;
         }
-        let mut book = OnBook { kernel: self, live: Some(live.clone()) };
+        let mut book = OnBook { state: &self.state, live: Some(live.clone()) };
         if !self.judge_stream(&live).await {
-            let refused = Err(live.was_revoked().unwrap_or_else(gate::beyond_limits));
-            self.gate().settle(underway.permit, &refused).await;
+            let refused = Err(live.was_revoked().unwrap_or_else(beyond_limits));
+            call.refuse(&refused).await;
             return refused;
         }
-        underway.request.params = Some(outbound(&live, &wish, underway.request.params.as_ref())?);
-        let context = underway.context.clone();
+        let params = Some(outbound(&live, &wish, params.as_ref())?);
         if !live.is_operation() {
-            underway.context.cancel = live.cancel.clone();
-            let outcome = self.carry_out(underway, Some(&live)).await;
+            let within = Context { cancel: live.cancel.clone(), ..context };
+            let outcome = call.make(within, params, Some(live.clone())).await;
             return concluded(&live, outcome);
         }
-        let mut to_write = self.begun(&live, &underway);
+        let mut to_write = self.begun(&live);
         // What may change something is not begun unless it can be gone on with. Whoever only reads makes the call again.
-        let policy = underway.route.policy.as_ref();
-        let only_reads = policy.is_some_and(|policy| policy.assessment.effect == Effect::None);
         if let Some(operation) = to_write.take_if(|_| !only_reads)
             && let Err(fault) = self.write_begun(&operation).await
         {
             let refused = Err(fault);
-            self.gate().settle(underway.permit, &refused).await;
+            call.refuse(&refused).await;
             return refused;
         }
         book.live = None;
-        underway.context =
-            Context { remote: Arc::new(ToReader(live.clone())), cancel: live.cancel.clone(), ..underway.context };
-        let (kernel, ours) = (self.clone(), live.clone());
+        let within =
+            Context { remote: Arc::new(ToReader(live.clone())), cancel: live.cancel.clone(), ..context.clone() };
+        let (exchange, ours) = (self.clone(), live.clone());
         self.spawn(async move {
             let begun = async {
                 match &to_write {
-                    Some(operation) => kernel.write_begun(operation).await.inspect_err(|fault| {
+                    Some(operation) => exchange.write_begun(operation).await.inspect_err(|fault| {
                         tracing::warn!(%fault, "an operation that only reads cannot be gone on with after a restart");
                     }),
                     None => Ok(()),
@@ -123,11 +156,11 @@ impl Kernel {
             let remembering = async {
                 // What could not be begun has no end.
                 if let (Ok(()), Ok(outcome)) = tokio::join!(begun, outcome) {
-                    kernel.write_ended(&ours, &outcome).await;
+                    exchange.write_ended(&ours, &outcome).await;
                 }
             };
             let calling = async {
-                let outcome = concluded(&ours, kernel.carry_out(underway, Some(&ours)).await);
+                let outcome = concluded(&ours, call.make(within, params, Some(ours.clone())).await);
                 let _ = ended.send(outcome.clone());
                 outcome
             };
@@ -152,41 +185,33 @@ impl Kernel {
             if !is_remembered {
                 remembering.await;
             }
-            kernel.streams().end(&ours, bytes);
+            exchange.streams().end(&ours, bytes, Instant::now());
         });
         self.follow(&live, &context).await
     }
 
-    /// Makes a call, judges what it brought, and puts on record how it ended.
-    pub(crate) async fn carry_out(&self, underway: StreamedCall, live: Option<&Arc<Live>>) -> Result<Reply, Fault> {
-        let StreamedCall { context, view, server, route, request, params, name, trace, permit } = underway;
-        let metadata = gate::metadata_of(&request).ok();
-        let called = Called { name: &name, trace: &trace };
-        let mut outcome = self.execute(&context, &view, &server, &route, request, &params, called, live).await;
-        if let (Ok(reply), Some(live)) = (&mut outcome, live)
-            && let Ok(result) = &mut reply.outcome
-        {
-            *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
-        }
-        let mut outcome = self.gate().look_at_result(&server, outcome).await;
-        if let Some(fault) = live.and_then(|live| live.was_revoked()) {
-            outcome = Err(fault);
-        }
-        self.gate().settle(permit, &outcome).await;
-        let reply = outcome.map_err(|fault| match (&route.policy, &metadata) {
-            (Some(policy), Some(metadata)) => repeat::told_of_unknown(&server, policy, metadata, fault),
-            _ => fault,
-        })?;
-        if let Some(policy) = route.policy.as_ref().filter(|policy| policy.may_ask()) {
-            self.gate().remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
-        }
-        Ok(reply)
+    /// What takes the pieces of a call.
+    ///
+    /// # Errors
+    /// The arguments hold a member twice.
+    fn live<C>(&self, begun: &StreamedCall<C>, wish: &StreamRequest, stream: Stream) -> Result<Arc<Live>, Fault> {
+        let StreamedCall { context, server, tool, exposed, id, params, extra, .. } = begun;
+        let tokens = tokens_of(context, Some(params.raw()));
+        let reader = Reader::new(context, id, tokens, wish.token.as_ref());
+        let chain = chain_said(&context.session, params, extra);
+        let call = Continued { server, tool, exposed, chain: &[] };
+        let authority =
+            CallAuthority::of_call(self.host.gate(), &context.session, call, chain.clone(), Some(params.clone()));
+        let arguments = wish.is_operation().then(|| Sent::of_call(params).digest());
+        let arguments = arguments.transpose().map_err(Fault::malformed)?;
+        let begun = BegunStream { context, server, tool, exposed, chain, authority, arguments, reader };
+        Ok(Live::new(&self.state, begun, wish, stream))
     }
 
     /// Waits for the end of an operation, as long as the client does.
     async fn follow(&self, live: &Arc<Live>, context: &Context) -> Result<Reply, Fault> {
         let mut outcome = live.outcome.subscribe();
-        let _reading = Reading { kernel: self, live, context, reader: live.reader() };
+        let _reading = Reading { state: &self.state, live, context, reader: live.reader() };
         tokio::select! {
             biased;
             ended = outcome.wait_for(Option::is_some) => match ended {
@@ -198,8 +223,11 @@ impl Kernel {
     }
 
     /// Answers `operations/resume`: goes on with an operation that this kernel knows.
-    pub(crate) async fn resume_operation(&self, context: &Context, request: &Id, params: &Raw) -> Result<Reply, Fault> {
-        let said: Resume = params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))?;
+    ///
+    /// # Errors
+    /// There is none under that checkpoint, or the caller may not go on with it.
+    pub async fn resume_operation(&self, context: &Context, request: &Id, params: &Raw) -> Result<Reply, Fault> {
+        let said: Resume = view(params)?;
         let claimed = Checkpoint::claimed(&said.checkpoint_token).map_err(|_| unknown_checkpoint())?;
         if claimed.operation != said.operation_id {
             return Err(unknown_checkpoint());
@@ -207,10 +235,10 @@ impl Kernel {
         let principal = &context.session.principal;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
-            self.gate().admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
-            self.gate().admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
+            self.host.gate().admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
+            self.host.gate().admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
             let token = params.at(&["_meta", "progressToken"]);
-            let reader = Reader::new(context, request, gate::tokens_of(context, Some(params)), token.as_ref());
+            let reader = Reader::new(context, request, tokens_of(context, Some(params)), token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await;
         }
         let kept = self.kept_operation(principal, &said.checkpoint_token).await?.ok_or_else(unknown_checkpoint)?;
@@ -227,10 +255,12 @@ impl Kernel {
     }
 
     /// A call that is made again with a checkpoint. `None`: it has to be made, with what `wish` says then.
-    pub(crate) async fn resume_call(
+    ///
+    /// # Errors
+    /// There is nothing to go on with, or it is not that of this call.
+    pub async fn resume_call(
         &self,
         attempt: &Attempt<'_>,
-        route: &Route,
         request: &Request,
         wish: &mut StreamRequest,
     ) -> Result<Option<Reply>, Fault> {
@@ -239,15 +269,15 @@ impl Kernel {
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
         let (context, server) = (attempt.context, attempt.server);
         // With the arguments at hand it is judged as the call itself: by the limits that hold now.
-        if let Some(refusal) = Box::pin(self.gate().check_rights(attempt)).await? {
+        if let Some(refusal) = Box::pin(self.host.gate().check_rights(attempt)).await? {
             return Ok(Some(refusal));
         }
-        let tokens = gate::tokens_of(context, request.params.as_ref());
+        let tokens = tokens_of(context, request.params.as_ref());
         let principal = &context.session.principal;
-        let arguments = Sent::of_call(attempt.params).digest().map_err(crate::forward::malformed)?;
+        let arguments = Sent::of_call(attempt.params).digest().map_err(Fault::malformed)?;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&token, &live.key).map_err(|_| unknown_checkpoint())?;
-            let same = live.server.id() == server.id() && live.tool == route.original;
+            let same = live.server.id() == server.id() && *live.tool == *attempt.tool;
             if !same || live.arguments != Some(arguments) {
                 return Err(of_another_call());
             }
@@ -255,15 +285,14 @@ impl Kernel {
             return self.take_up(&live, context, reader, checkpoint.next).await.map(Some);
         }
         let (kept, checkpoint) = self.kept_operation(principal, &token).await?.ok_or_else(unknown_checkpoint)?;
-        if kept.server != **server.id() || kept.tool != *route.original || kept.arguments != arguments {
+        if kept.server != **server.id() || kept.tool != attempt.tool || kept.arguments != arguments {
             return Err(of_another_call());
         }
         if let Some(result) = &kept.result {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
             return written(result).map(Some);
         }
-        let reads = route.policy.as_ref().is_some_and(|policy| policy.assessment.effect == Effect::None);
-        if checkpoint.inner.is_none() && !reads {
+        if checkpoint.inner.is_none() && attempt.policy.assessment.effect != Effect::None {
             return Err(Fault::new(
                 FaultKind::OutcomeUnknown,
                 "the call was interrupted, its server gives no checkpoints, and it may have changed something already",
@@ -286,22 +315,22 @@ impl Kernel {
 
     /// What is written of an operation of this principal, if the token is of it.
     async fn kept_operation(&self, principal: &str, token: &str) -> Result<Option<(Operation, Checkpoint)>, Fault> {
-        let Some(store) = self.gate().store() else { return Ok(None) };
+        let Some(store) = self.host.gate().store() else { return Ok(None) };
         let Ok(claimed) = Checkpoint::claimed(token) else { return Ok(None) };
         let kept = store.operations().get(&claimed.operation).await.map_err(unkept)?;
-        let now = self.gate().granted.time();
+        let now = self.host.gate().granted.time();
         let kept = kept.filter(|kept| kept.principal == principal && kept.expires_at > now);
         Ok(kept.and_then(|kept| Checkpoint::open(token, &kept.key).ok().map(|checkpoint| (kept, checkpoint))))
     }
 
     /// What is written of an operation when it begins.
-    fn begun(&self, live: &Live, underway: &StreamedCall) -> Option<Operation> {
-        let now = self.gate().granted.time();
+    fn begun(&self, live: &Live) -> Option<Operation> {
+        let now = self.host.gate().granted.time();
         Some(Operation {
             id: live.operation.as_ref().to_owned(),
             principal: live.principal.as_ref().to_owned(),
-            server: underway.server.id().as_ref().to_owned(),
-            tool: underway.route.original.as_ref().to_owned(),
+            server: live.server.id().as_ref().to_owned(),
+            tool: live.tool.as_ref().to_owned(),
             arguments: live.arguments?,
             key: live.key.clone(),
             state: OperationState::Running,
@@ -312,12 +341,12 @@ impl Kernel {
     }
 
     async fn write_begun(&self, operation: &Operation) -> Result<(), Fault> {
-        let Some(store) = self.gate().store() else { return Ok(()) };
+        let Some(store) = self.host.gate().store() else { return Ok(()) };
         store.operations().begin(operation).await.map_err(unkept)
     }
 
     async fn write_ended(&self, live: &Live, outcome: &Result<Reply, Fault>) {
-        let Some(store) = self.gate().store() else { return };
+        let Some(store) = self.host.gate().store() else { return };
         let interrupted = matches!(outcome, Err(fault) if fault.kind() == FaultKind::Cancelled);
         if interrupted && self.closing().is_cancelled() {
             // The client may go on with it after the restart.
@@ -329,7 +358,7 @@ impl Kernel {
         };
         let result = result.filter(|result| result.as_bytes().len() <= LARGEST_KEPT);
         let result = result.and_then(|result| RawValue::from_string(result.as_str().to_owned()).ok());
-        let end = later(self.gate().granted.time());
+        let end = later(self.host.gate().granted.time());
         if let Err(error) = store.operations().finish(&live.operation, state, result.as_deref(), end).await {
             tracing::warn!(%error, operation = %live.operation, "the end of an operation could not be written");
         }
@@ -338,7 +367,7 @@ impl Kernel {
 
 /// A client that reads an operation. When it goes, the operation waits for it a while.
 struct Reading<'a> {
-    kernel: &'a Kernel,
+    state: &'a Arc<ExchangeState>,
     live: &'a Arc<Live>,
     context: &'a Context,
     reader: Arc<Reader>,
@@ -355,20 +384,20 @@ impl Drop for Reading<'_> {
             self.live.cancel.cancel();
             return;
         }
-        let Some(alone) = self.kernel.streams().leave_alone(&self.live.principal) else {
+        let Some(alone) = self.state.streams.leave_alone(&self.live.principal) else {
             self.live.cancel.cancel();
             return;
         };
-        let (live, reader, kernel) = (self.live.clone(), self.reader.clone(), self.kernel.clone());
-        self.kernel.spawn(async move {
+        let (live, reader, state) = (self.live.clone(), self.reader.clone(), self.state.clone());
+        self.state.work.spawn(async move {
             let mut outcome = live.outcome.subscribe();
             tokio::select! {
                 _ = outcome.wait_for(Option::is_some) => {}
-                () = kernel.closing().cancelled() => {}
+                () = state.closing.cancelled() => {}
                 () = live.attached() => {}
                 () = tokio::time::sleep(ALONE) => {}
             }
-            kernel.streams().no_longer_alone(&alone);
+            state.streams.no_longer_alone(&alone);
             if Arc::ptr_eq(&reader, &live.reader()) {
                 live.cancel.cancel();
             }
@@ -385,10 +414,10 @@ fn concluded(live: &Arc<Live>, outcome: Result<Reply, Fault>) -> Result<Reply, F
 
 /// The parameters for the server: it is asked to stream where it can, and to report progress.
 fn outbound(live: &Live, wish: &StreamRequest, params: Option<&Raw>) -> Result<Raw, Fault> {
-    let mut edit = Edit::of_optional(params).map_err(crate::forward::malformed)?;
+    let mut edit = Edit::of_optional(params).map_err(Fault::malformed)?;
     let proposal = matches!(wish.form, Form::Proposal { pieces: true });
     if proposal && live.server.streams() {
-        edit = edit.within("_mgp", |mgp| mgp.set("stream", Raw::boolean(true))).map_err(crate::forward::malformed)?;
+        edit = edit.within("_mgp", |mgp| mgp.set("stream", Raw::boolean(true))).map_err(Fault::malformed)?;
     }
     let token = live.asks_for_progress();
     let checkpoint = wish.goes_on.as_ref().map(|goes_on| goes_on.inner.clone());
@@ -406,7 +435,7 @@ fn outbound(live: &Live, wish: &StreamRequest, params: Option<&Raw>) -> Result<R
             None => meta,
         }
     });
-    Ok(edit.map_err(crate::forward::malformed)?.finish())
+    Ok(edit.map_err(Fault::malformed)?.finish())
 }
 
 fn written(result: &RawValue) -> Result<Reply, Fault> {

@@ -7,25 +7,27 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::request::Asking;
+use switchboard_gate::{Continued, Continuing, Presented, Subject, Tables, tokens_of};
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::method;
 use switchboard_store::{Digest, Operation, OperationState};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Raw, Request};
+use tokio::time::Instant;
 
 use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
-use crate::gate::audit::{self, event, result};
-use crate::gate::request::Asking;
-use crate::gate::{self, Continued, Continuing, Presented, Subject, Tables};
-use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::exchange::Exchange;
+use crate::host::Host;
 use crate::streams::key_with;
 
 /// How long a task is found again after a restart.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// A task is used by who may use the tool it runs. A refusal is put on record.
     pub(crate) async fn admit_task(
         &self,
@@ -37,18 +39,23 @@ impl Kernel {
         let unknown = || unknown_task(task);
         if let Some(tool) = self.tasks().tool(task, &context.session.principal) {
             let continued = tool.continued(server);
-            self.gate().admit_continued(context, &continued, what, unknown).await?;
-            return self.gate().admit_within(context, &continued, what, &tool.authority).await;
+            self.host.gate().admit_continued(context, &continued, what, unknown).await?;
+            return self.host.gate().admit_within(context, &continued, what, &tool.authority).await;
         }
-        let view = self.view();
-        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server));
-        let policy = index.and_then(|index| view.directory.plain_policy(index)).ok_or_else(unknown)?;
+        let policy = self.host.plain_policy(server).ok_or_else(unknown)?;
         let params = Edit::empty().set("taskId", Raw::string(task)).finish();
         let request = Request::new(Id::number(0), what, Some(params));
-        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self.gate()).await?;
-        for (_, exposed, route) in view.directory.tools().filter(|(id, ..)| *id == server.id()) {
-            let tool = Continued { server, tool: &route.original, exposed, chain: &[] };
-            self.gate().admit_continued(context, &tool, what, unknown).await?;
+        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self.host.gate()).await?;
+        let mut tools = Vec::new();
+        self.host.offers().any_tool(&mut |tool| {
+            if tool.server.id() == server.id() {
+                tools.push((tool.exposed.to_owned(), tool.original.clone()));
+            }
+            false
+        });
+        for (exposed, original) in &tools {
+            let tool = Continued { server, tool: original, exposed, chain: &[] };
+            self.host.gate().admit_continued(context, &tool, what, unknown).await?;
         }
         Ok(())
     }
@@ -74,11 +81,11 @@ impl Kernel {
             None => event,
         };
         let event = audit::with(event, "what", what);
-        let audit = &self.gate().audit;
+        let audit = self.host.gate().audit();
         let reads = [method::TASKS_GET, method::TASKS_RESULT, method::TASKS_LIST].contains(&what);
         if !reads {
             audit.admit_effect()?;
-        } else if self.gate().options().reads_without_record {
+        } else if self.host.gate().options().reads_without_record {
             audit.note(event).await;
             return Ok(());
         }
@@ -86,7 +93,7 @@ impl Kernel {
     }
 
     /// Whether a task that is remembered is shown to its owner.
-    pub(crate) fn may_see_task(
+    pub fn may_see_task(
         &self,
         session: &Session,
         tokens: &Presented,
@@ -95,23 +102,22 @@ impl Kernel {
         task: &str,
     ) -> bool {
         let Some(tool) = self.tasks().tool(task, &session.principal) else { return true };
-        let who = Continuing { session, tokens };
-        self.gate().may_continue(tables, &who, &tool.continued(server))
+        self.host.gate().may_continue(tables, &Continuing { session, tokens }, &tool.continued(server))
     }
 
     /// Of a server's own list of tasks, those that are this caller's.
     pub(super) async fn own_tasks(&self, context: &Context, server: &Arc<Server>, result: &Raw) -> Raw {
         let principal = &context.session.principal;
-        let Ok(tables) = self.gate().tables().await else { return only_tasks(result, |_| false) };
+        let Ok(tables) = self.host.gate().tables().await else { return only_tasks(result, |_| false) };
         let listed = result.member("tasks").and_then(|tasks| tasks.elements()).unwrap_or_default();
         let id_of = |task: &Raw| task.member("taskId").and_then(|id| id.as_text());
         for id in listed.iter().filter_map(id_of) {
             let _ = self.recall_task(context, server, &id).await;
         }
-        let (kept, tokens) = (self.gate().store().is_some(), gate::tokens_of(context, None));
+        let (kept, tokens) = (self.host.gate().store().is_some(), tokens_of(context, None));
         only_tasks(result, |task| {
             let Some(id) = id_of(task) else { return true };
-            let known = self.tasks().server(&id, principal).is_some();
+            let known = self.tasks().server(&id, principal, Instant::now()).is_some();
             let mine = if kept { known } else { !self.tasks().is_foreign(&id, principal) };
             mine && self.may_see_task(&context.session, &tokens, &tables, server, &id)
         })
@@ -121,41 +127,40 @@ impl Kernel {
     pub(super) async fn server_of_task(&self, context: &Context, task: &str) -> Result<Arc<Server>, Fault> {
         let unknown = || unknown_task(task);
         let principal = &context.session.principal;
-        if let Some(id) = self.tasks().server(task, principal) {
+        if let Some(id) = self.tasks().server(task, principal, Instant::now()) {
             return self.server(&id).ok_or_else(unknown);
         }
         // After a restart the servers may be still on their way.
-        self.wait_for_servers().await;
-        let view = self.view();
-        for server in &view.servers {
-            if self.recall_task(context, server, task).await {
-                return Ok(server.clone());
+        self.host.wait_for_servers().await;
+        for server in self.servers() {
+            if self.recall_task(context, &server, task).await {
+                return Ok(server);
             }
         }
-        if self.gate().store().is_some() {
+        if self.host.gate().store().is_some() {
             return Err(unknown());
         }
-        view.directory.only().and_then(|index| view.servers.get(index).cloned()).ok_or_else(unknown)
+        self.host.only_server().ok_or_else(unknown)
     }
 
     /// Remembers a task that was written down before a restart; `false` where there is none of this caller.
     async fn recall_task(&self, context: &Context, server: &Arc<Server>, task: &str) -> bool {
         let principal = &context.session.principal;
-        if self.tasks().server(task, principal).is_some() {
+        if self.tasks().server(task, principal, Instant::now()).is_some() {
             return true;
         }
-        let Some(store) = self.gate().store() else { return false };
+        let Some(store) = self.host.gate().store() else { return false };
         let kept = store.operations().get(&name(principal, server.id(), task)).await;
-        let now = self.gate().granted.time();
+        let now = self.host.gate().granted.time();
         let Some(kept) = kept.ok().flatten().filter(|kept| kept.expires_at > now) else { return false };
-        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)));
+        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)), Instant::now());
         true
     }
 
     /// Writes down whose a task is, and of which tool.
     pub(super) async fn write_task(&self, task: &str, server: &Server, principal: &str, tool: &TaskTool) {
-        let Some(store) = self.gate().store() else { return };
-        let now = self.gate().granted.time();
+        let Some(store) = self.host.gate().store() else { return };
+        let now = self.host.gate().granted.time();
         let operation = Operation {
             id: name(principal, server.id(), task),
             principal: principal.to_owned(),

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
+use switchboard_protocol::bridge::{self, ResultType};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Object, Raw, code};
 use tokio::time::Instant;
 
 use super::shape;
-use crate::bridge::{self, ResultType};
-use crate::forward::{Forward, Upstream, failed, malformed};
-use crate::kernel::Kernel;
-use crate::server::Server;
+use crate::exchange::Exchange;
+use crate::forward::{Forward, Upstream, failed};
+use crate::host::Host;
 
 /// The pause between two looks at a task whose server names none, and the bounds for one that does.
 const POLL: Duration = Duration::from_millis(500);
@@ -24,21 +25,21 @@ const LONGEST_POLL: Duration = Duration::from_secs(5);
 const QUESTION_WAIT: Duration = Duration::from_secs(2);
 
 /// One request about tasks, with the connection it takes.
-pub(crate) struct Across<'a> {
-    pub(crate) kernel: &'a Kernel,
+pub(crate) struct Across<'a, H> {
+    pub(crate) exchange: &'a Exchange<H>,
     pub(crate) context: &'a Context,
     pub(crate) server: &'a Arc<Server>,
     pub(crate) upstream: &'a Upstream,
 }
 
-impl Across<'_> {
+impl<H: Host> Across<'_, H> {
     /// A legacy client calls a tool of a modern server as a task.
     pub(crate) async fn call_as_task(&self, forward: Forward) -> Result<Reply, Fault> {
-        let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?.remove("task");
-        let params = self.context.caller.modern_params(Some(&edit.finish()), None).map_err(malformed)?;
-        let params = with_tasks_extension(&params).map_err(malformed)?;
+        let edit = Edit::of_optional(forward.params.as_ref()).map_err(Fault::malformed)?.remove("task");
+        let params = self.context.caller.modern_params(Some(&edit.finish()), None).map_err(Fault::malformed)?;
+        let params = with_tasks_extension(&params).map_err(Fault::malformed)?;
         let reply = self
-            .kernel
+            .exchange
             .ask_modern(self.context, self.server, self.upstream, Forward { params: Some(params), ..forward })
             .await?;
         let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -48,7 +49,7 @@ impl Across<'_> {
             _ => {
                 let id = format!("done-{}", switchboard_peer::random_token());
                 let principal = &self.context.session.principal;
-                self.kernel.tasks().keep_finished(&id, self.server.id(), principal, result.detach());
+                self.exchange.tasks().keep_finished(&id, self.server.id(), principal, result.detach(), Instant::now());
                 let now = jiff::Timestamp::now().to_string();
                 Edit::empty().set("task", shape::finished_legacy(&id, &now)).finish()
             }
@@ -62,10 +63,10 @@ impl Across<'_> {
 
     /// Asks a modern server about a task.
     async fn ask(&self, asked: &str, params: Raw) -> Result<Reply, Fault> {
-        let params = self.context.caller.modern_params(Some(&params), None).map_err(malformed)?;
-        let params = with_tasks_extension(&params).map_err(malformed)?;
+        let params = self.context.caller.modern_params(Some(&params), None).map_err(Fault::malformed)?;
+        let params = with_tasks_extension(&params).map_err(Fault::malformed)?;
         let forward = Forward { method: asked.into(), params: Some(params), ..Forward::default() };
-        self.kernel.pass(self.context, self.server, self.upstream, forward).await
+        self.exchange.pass(self.context, self.server, self.upstream, forward).await
     }
 
     /// A legacy client asks about a task of a modern server.
@@ -84,16 +85,16 @@ impl Across<'_> {
 
     /// Waits for a modern task to end, and puts its questions to the legacy client on the way.
     async fn result_of_modern(&self, id: &str) -> Result<Reply, Fault> {
-        let deadline = Instant::now() + self.kernel.options().longest_call;
+        let deadline = Instant::now() + self.exchange.options().longest_call;
         let mut answered = HashSet::new();
         while Instant::now() < deadline {
             // As often as the server is asked: what was taken back meanwhile is not waited for.
-            self.kernel.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
+            self.exchange.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
             let task = match self.get_modern(id).await? {
                 Ok(task) => task,
                 Err(error) => return Ok(Err(error).into()),
             };
-            let task = Object::open(&task).map_err(malformed)?;
+            let task = Object::open(&task).map_err(Fault::malformed)?;
             match shape::status(&task).as_str() {
                 "completed" => {
                     let result = task.get("result").unwrap_or_else(Raw::empty_object);
@@ -115,15 +116,16 @@ impl Across<'_> {
                         .collect();
                     answered.extend(requests.iter().map(|(key, _)| key.clone()));
                     if !requests.is_empty() {
-                        let answers = self.kernel.gather(self.context, self.server, requests).await?;
+                        let answers = self.exchange.gather(self.context, self.server, requests).await?;
                         // It may have taken a while.
-                        self.kernel.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
+                        self.exchange.admit_task(self.context, self.server, id, method::TASKS_RESULT).await?;
                         for (_, answer) in &answers {
                             self.admit_answer(id, answer).await?;
                         }
                         let given = answers.into_iter().fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value));
-                        let params =
-                            Edit::of(&shape::naming(id)).map_err(malformed)?.set("inputResponses", given.finish());
+                        let params = Edit::of(&shape::naming(id))
+                            .map_err(Fault::malformed)?
+                            .set("inputResponses", given.finish());
                         if let Err(error) = self.ask(method::TASKS_UPDATE, params.finish()).await?.outcome {
                             return Ok(Err(error).into());
                         }
@@ -140,13 +142,13 @@ impl Across<'_> {
     pub(crate) async fn call_needs_task(&self, forward: Forward, client_knows_tasks: bool) -> Result<Reply, Fault> {
         let asked = forward.method.clone();
         let params = forward.params.clone();
-        if let Some(running) = self.kernel.resumed(self.context, self.server, &asked, params.as_ref()) {
+        if let Some(running) = self.exchange.resumed(self.context, self.server, &asked, params.as_ref()) {
             return self.finish(&asked, params.as_ref(), running).await;
         }
-        let plain = bridge::legacy_params(params.as_ref()).map_err(malformed)?;
-        let edit = Edit::of_optional(plain.as_ref()).map_err(malformed)?.set("task", Raw::empty_object());
+        let plain = bridge::legacy_params(params.as_ref()).map_err(Fault::malformed)?;
+        let edit = Edit::of_optional(plain.as_ref()).map_err(Fault::malformed)?.set("task", Raw::empty_object());
         let begun = Forward { params: Some(edit.finish()), ..forward };
-        let reply = self.kernel.pass(self.context, self.server, self.upstream, begun).await?;
+        let reply = self.exchange.pass(self.context, self.server, self.upstream, begun).await?;
         let Some(created) = reply.outcome.as_ref().ok().and_then(shape::created_modern) else { return Ok(reply) };
         if client_knows_tasks {
             return Ok(Reply { outcome: Ok(created), extra: reply.extra });
@@ -157,7 +159,7 @@ impl Across<'_> {
     }
 
     async fn finish(&self, asked: &str, params: Option<&Raw>, running: crate::parked::Running) -> Result<Reply, Fault> {
-        let done = self.kernel.pump(self.context, self.server, asked, params, running).await?;
+        let done = self.exchange.pump(self.context, self.server, asked, params, running).await?;
         let mut reply = done.map_err(|error| failed(self.server, error))?;
         reply.outcome = reply.outcome.map(|result| bridge::modern_result(result, asked));
         Ok(reply)
@@ -167,7 +169,7 @@ impl Across<'_> {
     async fn fetch_result(&self, id: &str) -> Result<crate::parked::Running, Fault> {
         let forward =
             Forward { method: method::TASKS_RESULT.into(), params: Some(shape::naming(id)), ..Forward::default() };
-        self.kernel.start(self.context, self.server, self.upstream, forward).await
+        self.exchange.start(self.context, self.server, self.upstream, forward).await
     }
 
     /// A modern client asks about a task of a legacy server.
@@ -179,7 +181,7 @@ impl Across<'_> {
                     self.admit_answer(id, &answer).await?;
                     self.server.roots.note(&answer);
                 }
-                self.kernel.tasks().answer(id, &self.context.session.principal, answers.as_ref());
+                self.exchange.tasks().answer(id, &self.context.session.principal, answers.as_ref());
                 Ok(Ok(complete(&Raw::empty_object())).into())
             }
             method::TASKS_CANCEL => {
@@ -192,14 +194,14 @@ impl Across<'_> {
 
     /// Judges on whose behalf an answer in the middle of a task says that it is given.
     async fn admit_answer(&self, id: &str, answer: &Raw) -> Result<(), Fault> {
-        let tool = self.kernel.tasks().tool(id, &self.context.session.principal);
+        let tool = self.exchange.tasks().tool(id, &self.context.session.principal);
         let tool = tool.as_ref().map(|tool| &*tool.original);
-        self.kernel.gate().admit_answer_for(self.context, self.server, tool, answer).await
+        self.exchange.host.gate().admit_answer_for(self.context, self.server, tool, answer).await
     }
 
     async fn pass_plain(&self, asked: &str, id: &str) -> Result<Reply, Fault> {
         let forward = Forward { method: asked.into(), params: Some(shape::naming(id)), ..Forward::default() };
-        self.kernel.pass(self.context, self.server, self.upstream, forward).await
+        self.exchange.pass(self.context, self.server, self.upstream, forward).await
     }
 
     /// A legacy task with its result, error or questions beside it, as the extension gives it.
@@ -208,8 +210,8 @@ impl Across<'_> {
             Ok(task) => task,
             Err(error) => return Ok(Err(error).into()),
         };
-        let object = Object::open(&task).map_err(malformed)?;
-        let edit = Edit::of(&shape::to_modern(&task)).map_err(malformed)?;
+        let object = Object::open(&task).map_err(Fault::malformed)?;
+        let edit = Edit::of(&shape::to_modern(&task)).map_err(Fault::malformed)?;
         let edit = match shape::status(&object).as_str() {
             "completed" => match self.pass_plain(method::TASKS_RESULT, id).await?.outcome {
                 Ok(result) => edit.set("result", result),
@@ -222,7 +224,7 @@ impl Across<'_> {
             }
             // A legacy server asks only while somebody waits for the result.
             "input_required" => {
-                let book = self.kernel.tasks();
+                let book = self.exchange.tasks();
                 let principal = &self.context.session.principal;
                 if !book.is_attended(id, principal) {
                     book.attend(id, principal, self.fetch_result(id).await?);

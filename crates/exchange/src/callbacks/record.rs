@@ -1,19 +1,19 @@
 //! What is put on record of a server's question: who answered what, to which text, in which call.
 
 use switchboard_flow::callback::{Bound, text_hash};
+use switchboard_gate::audit::{self, Auditor, event, result};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
 use switchboard_store::{Actor, AuditEvent, Digest};
+use switchboard_upstream::Server;
 
 use super::{About, Answer, By};
-use crate::gate::audit::{self, Auditor, event, result};
-use crate::server::Server;
 
 /// Letters of an answer that are written down.
 const MAX_ANSWER_CHARS: usize = 200;
 
 /// Writes down what became of questions.
-pub(crate) struct QuestionRecord<'a>(pub(crate) &'a Auditor);
+pub(super) struct QuestionRecord<'a>(pub(super) &'a Auditor);
 
 impl QuestionRecord<'_> {
     /// Puts an answer on record, before the server gets it.

@@ -15,17 +15,18 @@ mod rights;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use switchboard_gate::agreed_with;
 use switchboard_peer::Context;
 use switchboard_protocol::mgp::{Agreement, Extension, Metadata};
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_upstream::Server;
 use switchboard_wire::Raw;
 
 pub(crate) use book::Streams;
-pub(crate) use live::{Live, authority_in, key_with};
-pub(crate) use operation::StreamedCall;
-
-use crate::initialize;
-use crate::server::Server;
+pub use in_flight::InFlightGuard;
+pub use live::Live;
+pub(crate) use live::{authority_in, key_with};
+pub use operation::{AdmittedCall, StreamedCall};
 
 /// In which words pieces are told to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) enum Form {
 
 /// What the caller of a tool wants to hear before the answer.
 #[derive(Debug, Clone)]
-pub(crate) struct StreamRequest {
+pub struct StreamRequest {
     pub(crate) form: Form,
     /// The client did not ask for pieces, and speaks of progress in the words of MGP all the same.
     pub(crate) mgp_progress: bool,
@@ -68,7 +69,8 @@ pub(crate) struct GoesOn {
 
 impl StreamRequest {
     /// Reads it; `None` for a call that asks for nothing, which is most of them.
-    pub(crate) fn of(context: &Context, server: &Server, params: &Raw, metadata: &Metadata) -> Option<Self> {
+    #[must_use]
+    pub fn of(context: &Context, server: &Server, params: &Raw, metadata: &Metadata) -> Option<Self> {
         /// Looked for in every call: made once.
         static PROGRESS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("progressToken"));
         let text = params.as_bytes();
@@ -79,7 +81,7 @@ impl StreamRequest {
         let by_mgp = knows_more
             && said(b"stream")
             && metadata.wants_stream()
-            && initialize::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
+            && agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Streaming));
         let form = if by_mgp { Form::Mgp } else { form_of_proposals(capabilities, knows_more) };
         let token = if PROGRESS.find(text).is_some() { params.at(&["_meta", "progressToken"]) } else { None };
         let resume = (matches!(form, Form::Proposal { .. }) && said(b"checkpoint_token"))
@@ -91,8 +93,19 @@ impl StreamRequest {
             return None;
         }
         let speaks = |agreement: Agreement| agreement.has(Extension::Streaming) || agreement.has(Extension::Progress);
-        let mgp_progress = only_token && knows_more && initialize::agreed_with(capabilities).is_some_and(speaks);
+        let mgp_progress = only_token && knows_more && agreed_with(capabilities).is_some_and(speaks);
         Some(Self { form, mgp_progress, token, resume, goes_on: None })
+    }
+
+    /// Whether its client can come back for it.
+    pub(crate) const fn is_operation(&self) -> bool {
+        matches!(self.form, Form::Proposal { pieces: true })
+    }
+
+    /// Whether it is made to go on with what was begun before.
+    #[must_use]
+    pub const fn brings_checkpoint(&self) -> bool {
+        self.resume.is_some()
     }
 }
 

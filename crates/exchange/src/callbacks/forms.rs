@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use switchboard_peer::Context;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use super::{About, own_request};
-use crate::server::Server;
 
 /// Tokens that a model may use for an answer, where the server does not say.
 const TOKENS: u64 = 1_024;

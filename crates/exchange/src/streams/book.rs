@@ -37,7 +37,7 @@ pub(crate) struct Streams {
     /// Requests of clients that can take them back by `mgp/stream/cancel`, streamed or not.
     pub(crate) in_flight: InFlightRequests,
     /// Told when a stream begins.
-    pub(super) begun: Notify,
+    pub(crate) begun: Notify,
     open: Mutex<Open>,
 }
 
@@ -95,7 +95,7 @@ impl Streams {
     }
 
     /// The call has ended. Operations stay for a while, for a client that comes back.
-    pub(super) fn end(&self, live: &Arc<Live>, result_bytes: usize) {
+    pub(super) fn end(&self, live: &Arc<Live>, result_bytes: usize, now: Instant) {
         let mut open = self.open.lock();
         if forget_request(&mut open, &(live.principal.clone(), live.request_text()), live) {
             open.count = open.count.saturating_sub(1);
@@ -108,13 +108,13 @@ impl Streams {
             return;
         }
         open.ended_bytes += result_bytes;
-        open.ended.push_back((live.operation.clone(), Instant::now(), result_bytes));
-        open.trim();
+        open.ended.push_back((live.operation.clone(), now, result_bytes));
+        open.trim(now);
     }
 
     /// Forgets operations that ended long ago.
-    pub(crate) fn sweep(&self) {
-        self.open.lock().trim();
+    pub(crate) fn sweep(&self, now: Instant) {
+        self.open.lock().trim(now);
     }
 
     /// Ends all calls that outlive their clients.
@@ -202,8 +202,7 @@ impl Streams {
 }
 
 impl Open {
-    fn trim(&mut self) {
-        let now = Instant::now();
+    fn trim(&mut self, now: Instant) {
         while let Some((operation, at, bytes)) = self.ended.front().cloned() {
             let full = self.ended.len() > MOST_ENDED || self.ended_bytes > MOST_ENDED_BYTES;
             if !full && now.duration_since(at) < KEPT_AFTER_END {

@@ -6,12 +6,13 @@
 //! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
-mod hearers;
 mod record;
+mod rights;
 mod scope;
 
-pub(crate) use record::QuestionRecord;
-pub(crate) use scope::{CallNames, CallQuestions, ConnectionQuestions, EndOfQuestions};
+use record::QuestionRecord;
+pub(crate) use scope::EndOfQuestions;
+pub use scope::{CallNames, CallQuestions, ConnectionQuestions};
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,21 +23,21 @@ use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
 use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Origin, Table, verdict};
+use switchboard_gate::agreed_with;
 use switchboard_peer::{Call, Context, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackResponse, CallbackType};
 use switchboard_protocol::mgp::{ApprovalPolicy, Extension, method};
 use switchboard_store::{CallbackState, StoredCallback};
-use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Object, Raw, Request};
+use switchboard_upstream::Server;
+use switchboard_wire::{Edit, Id, Limits as JsonLimits, Notification, Raw, Request};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use self::hearers::Concerns;
-use crate::forward::malformed;
-use crate::initialize;
-use crate::kernel::{Kernel, params_missing, text_of};
-use crate::server::Server;
+use self::rights::Concerns;
+use crate::exchange::Exchange;
+use crate::host::Host;
 
 /// How often it is looked whether the operator has answered.
 const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -116,20 +117,26 @@ impl Default for Callbacks {
 }
 
 /// The call that a question is about.
-pub(crate) struct About {
+pub struct About {
     /// The client that made it.
-    pub(crate) client: Context,
+    pub client: Context,
     /// Puts questions of the base protocol to that client.
-    pub(crate) asker: Arc<dyn Handler>,
+    pub asker: Arc<dyn Handler>,
     /// The client's own id of it.
-    pub(crate) request: Option<Id>,
+    pub request: Option<Id>,
     /// What names it on the record.
-    pub(crate) call: Option<Arc<CallNames>>,
+    pub call: Option<Arc<CallNames>>,
 }
 
-impl Kernel {
+impl std::fmt::Debug for About {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("About").field("request", &self.request).field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl<H: Host> Exchange<H> {
     /// Takes a question of a server, about one call or on one connection: `scope` says which. `back` leads to the server.
-    pub(crate) fn take_callback(
+    pub fn take_callback(
         &self,
         server: &Arc<Server>,
         scope: u64,
@@ -161,8 +168,8 @@ impl Kernel {
                     request: about.as_ref().and_then(|about| about.request.as_ref().map(Id::detach)),
                 };
                 self.callbacks().waiting.lock().insert(id.clone(), Waiting { answer: sender, concerns });
-                let (kernel, server, back) = (self.clone(), server.clone(), back.clone());
-                self.spawn(async move { kernel.see_to(id, server, about, (origin, back), request, answered).await });
+                let (exchange, server, back) = (self.clone(), server.clone(), back.clone());
+                self.spawn(async move { exchange.see_to(id, server, about, (origin, back), request, answered).await });
             }
             Came::Open => {}
             Came::Answered(answer) => self.give_back(back, &request.callback_id, answer, None),
@@ -171,7 +178,7 @@ impl Kernel {
                     server = %server.id(), callback_id = %request.callback_id,
                     "two calls ask under one id: neither question is answered with yes"
                 );
-                QuestionRecord(&self.gate().audit).ambiguous(server, about.as_ref(), &request);
+                QuestionRecord(self.host.gate().audit()).ambiguous(server, about.as_ref(), &request);
                 let names: Vec<Arc<str>> = ended.iter().map(|(name, _)| name.clone()).collect();
                 self.callbacks().forget(&names);
                 // One for each: nobody knows which of them the server takes it for.
@@ -182,7 +189,7 @@ impl Kernel {
             Came::TooMany { bound, is_first } => {
                 tracing::warn!(server = %server.id(), bound = bound.as_str(), "too many questions are open");
                 if is_first {
-                    QuestionRecord(&self.gate().audit).too_many(server, about.as_ref(), &request, bound);
+                    QuestionRecord(self.host.gate().audit()).too_many(server, about.as_ref(), &request, bound);
                 }
                 self.give_back(back, &request.callback_id, without_answer(&request, "too_many_questions"), None);
             }
@@ -225,7 +232,10 @@ impl Kernel {
         self.callbacks().waiting.lock().remove(&id);
         let said = match &ending {
             Ending::Answered(answer) => {
-                match QuestionRecord(&self.gate().audit).answer(&id, &server, about.as_ref(), &request, answer).await {
+                match QuestionRecord(self.host.gate().audit())
+                    .answer(&id, &server, about.as_ref(), &request, answer)
+                    .await
+                {
                     Ok(()) => Some(answer.said.clone()),
                     Err(fault) => {
                         tracing::error!(callback = %id, %fault, "an answer is withheld: it cannot be put on record");
@@ -237,7 +247,7 @@ impl Kernel {
                 let said = without_answer(&request, "invalid_response");
                 let open = self.callbacks().table.lock().close(&id, &said);
                 if open.is_some() {
-                    QuestionRecord(&self.gate().audit).unfit(&server, about.as_ref(), &request).await;
+                    QuestionRecord(self.host.gate().audit()).unfit(&server, about.as_ref(), &request).await;
                 }
                 open.map(|_| said)
             }
@@ -246,7 +256,7 @@ impl Kernel {
                 let open = self.callbacks().table.lock().close(&id, &said);
                 let cancelled = about.as_ref().is_some_and(|about| about.client.cancel.is_cancelled());
                 if open.is_some() && !cancelled {
-                    QuestionRecord(&self.gate().audit).unanswered(&server, about.as_ref(), &request).await;
+                    QuestionRecord(self.host.gate().audit()).unanswered(&server, about.as_ref(), &request).await;
                 }
                 // Who waits for no answer might take it for one to its next question.
                 open.map(|_| said)
@@ -258,14 +268,14 @@ impl Kernel {
             None => self.callbacks().table.lock().delivered(&origin, &request.callback_id),
         }
         // Last: a store that is locked does not hold up the server's answer.
-        if let Some(store) = self.gate().store() {
+        if let Some(store) = self.host.gate().store() {
             let _ = store.callbacks().close(&id).await;
         }
     }
 
     /// What the operator's policy says without anybody being asked.
     fn by_policy(&self, request: &CallbackRequest) -> Option<String> {
-        let yes = match self.gate().options().approval_policy {
+        let yes = match self.host.gate().options().approval_policy {
             ApprovalPolicy::AutoApprove => true,
             ApprovalPolicy::DenyAll => false,
             _ => return None,
@@ -367,13 +377,13 @@ impl Kernel {
         about: Option<&About>,
         request: &CallbackRequest,
     ) -> bool {
-        let Some(store) = self.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
+        let Some(store) = self.host.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
         let message = switchboard_policy::redact::printable(request.message.as_deref().unwrap_or_default());
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
-        let created = self.gate().granted.time();
+        let created = self.host.gate().granted.time();
         let left = self.callbacks().table.lock().open_until(id).map(|until| until.saturating_duration_since(now()));
         let left = SignedDuration::try_from(left.unwrap_or_default()).unwrap_or(SignedDuration::from_mins(2));
         let callback = StoredCallback {
@@ -396,7 +406,7 @@ impl Kernel {
     }
 
     async fn operator_answer(&self, id: &str) -> Option<Answer> {
-        let kept = self.gate().store()?.callbacks().get(id).await.ok()??;
+        let kept = self.host.gate().store()?.callbacks().get(id).await.ok()??;
         let said = Raw::parse(kept.answer?.get().to_owned(), &JsonLimits::default()).ok()?;
         Some(Answer { said, by: By::Operator(kept.answered_by.unwrap_or_default()) })
     }
@@ -412,7 +422,7 @@ impl Kernel {
             .set_optional("response", response)
             .set_optional("_mgp", more)
             .finish();
-        let (kernel, back, callback) = (self.clone(), back.clone(), callback.to_owned());
+        let (state, back, callback) = (self.state.clone(), back.clone(), callback.to_owned());
         self.spawn(async move {
             let mut call = Call::new(method::CALLBACK_RESPOND, Some(params)).within(DELIVERY);
             call.max_timeout = DELIVERY;
@@ -420,41 +430,13 @@ impl Kernel {
                 tracing::debug!(%error, "a server did not take the answer to its question");
             }
             if let Some(origin) = origin {
-                kernel.callbacks().table.lock().delivered(&origin, &callback);
+                state.callbacks.table.lock().delivered(&origin, &callback);
             }
         });
     }
 
-    /// Answers `mgp/callback/respond`: a question of a server, or else one of the gate.
-    pub(crate) async fn respond_to_callback(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
-        let nothing = Raw::empty_object();
-        match self.answer_callback(context, given.unwrap_or(&nothing)).await {
-            Some(answer) => answer,
-            None => self.answer_gate(context, given).await,
-        }
-    }
-
-    /// Takes the answer to a question of the gate itself, at its desk.
-    async fn answer_gate(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
-        let given = given.ok_or_else(params_missing)?;
-        let params = Object::open(given).map_err(malformed)?;
-        let id = text_of(&params, "callback_id")?;
-        let answer = text_of(&params, "response")?;
-        if let Some(asked) = self.gate().desk.asked_about(&id)
-            && let Some(server) = self.server(&asked.server)
-        {
-            let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
-            self.gate().admit_answer_for(context, &server, tool, given).await?;
-        }
-        if self.gate().may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
-            Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
-        } else {
-            Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))
-        }
-    }
-
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    pub async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;
@@ -471,7 +453,7 @@ impl Kernel {
         let concerns = self.callbacks().concerns(&said.callback_id).ok_or_else(unknown)?;
         self.admit_answer(context, &server, &concerns, unknown).await?;
         let tool = concerns.call.as_ref().map(|call| &*call.tool);
-        self.gate().admit_answer_for(context, &server, tool, params).await?;
+        self.host.gate().admit_answer_for(context, &server, tool, params).await?;
         let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
         match taken {
             Ok(_) => {
@@ -490,7 +472,7 @@ impl Kernel {
 
 /// Whether a client takes questions of MGP.
 pub(crate) fn speaks_callbacks(client: &Context) -> bool {
-    let agreed = initialize::agreed_with(&client.caller.capabilities);
+    let agreed = agreed_with(&client.caller.capabilities);
     agreed.is_some_and(|agreed| agreed.has(Extension::Callbacks))
 }
 

@@ -6,7 +6,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::kernel::Kernel;
+use super::Callbacks;
+use crate::exchange::{Exchange, ExchangeState};
+use crate::host::Host;
 
 static NEXT_SCOPE: AtomicU64 = AtomicU64::new(1);
 
@@ -14,29 +16,30 @@ fn next_scope() -> u64 {
     NEXT_SCOPE.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// A name for a question: hard to guess, and telling which kernel asks. With that kernel, it ends.
     pub(super) fn callback_name(&self) -> String {
         let random: String = switchboard_peer::random_token().chars().filter(|c| *c != '.').collect();
-        format!("{random}.{}", self.gate().audit.open_calls().instance())
+        format!("{random}.{}", self.host.gate().audit().open_calls().instance())
     }
 }
 
 /// What names a call of a tool on the record, and at the gate.
 #[derive(Debug)]
-pub(crate) struct CallNames {
+pub struct CallNames {
     /// The tool as the server calls it.
-    pub(crate) tool: Arc<str>,
+    pub tool: Arc<str>,
     /// The tool as the client calls it.
-    pub(crate) exposed: Box<str>,
-    pub(crate) trace: Box<str>,
+    pub exposed: Box<str>,
+    /// What ties its events together.
+    pub trace: Box<str>,
     /// Those on whose behalf it is made.
-    pub(crate) chain: Arc<[String]>,
+    pub chain: Arc<[String]>,
 }
 
 /// The questions of one call. A call without any has no number, and pays nothing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CallQuestions {
+pub struct CallQuestions {
     scope: OnceLock<u64>,
     /// Known where the server may ask.
     pub(crate) call: Option<Arc<CallNames>>,
@@ -44,7 +47,8 @@ pub(crate) struct CallQuestions {
 
 impl CallQuestions {
     /// Those of a call that has a name.
-    pub(crate) fn of(call: Option<Arc<CallNames>>) -> Self {
+    #[must_use]
+    pub fn of(call: Option<Arc<CallNames>>) -> Self {
         Self { scope: OnceLock::new(), call }
     }
 
@@ -64,39 +68,46 @@ impl CallQuestions {
     }
 
     /// The call has ended.
-    pub(crate) fn end(&self, kernel: &Kernel) {
+    fn end(&self, callbacks: &Callbacks) {
         if let Some(scope) = self.scope.get() {
-            kernel.callbacks().end(*scope);
+            callbacks.end(*scope);
         }
     }
 }
 
 /// Ends the questions of a call, however the call ends.
 pub(crate) struct EndOfQuestions<'a> {
-    pub(crate) kernel: &'a Kernel,
+    pub(crate) callbacks: &'a Callbacks,
     pub(crate) questions: &'a CallQuestions,
 }
 
 impl Drop for EndOfQuestions<'_> {
     fn drop(&mut self) {
-        self.questions.end(self.kernel);
+        self.questions.end(self.callbacks);
     }
 }
 
 /// The questions that come on one connection and are about no call.
-pub(crate) struct ConnectionQuestions {
-    kernel: Kernel,
-    pub(crate) scope: u64,
+#[derive(Debug)]
+pub struct ConnectionQuestions {
+    state: Arc<ExchangeState>,
+    scope: u64,
 }
 
 impl ConnectionQuestions {
-    pub(crate) fn new(kernel: &Kernel) -> Self {
-        Self { kernel: kernel.clone(), scope: next_scope() }
+    pub(crate) fn new(state: &Arc<ExchangeState>) -> Self {
+        Self { state: state.clone(), scope: next_scope() }
+    }
+
+    /// Under which they are asked.
+    #[must_use]
+    pub const fn scope(&self) -> u64 {
+        self.scope
     }
 }
 
 impl Drop for ConnectionQuestions {
     fn drop(&mut self) {
-        self.kernel.callbacks().end(self.scope);
+        self.state.callbacks.end(self.scope);
     }
 }

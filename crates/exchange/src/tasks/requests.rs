@@ -2,25 +2,30 @@
 
 use std::sync::Arc;
 
+use switchboard_gate::request::Asking;
+use switchboard_gate::{Subject, tokens_of};
 use switchboard_peer::{Context, Reply};
-use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::{Era, bridge};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Object, Raw, Request};
+use tokio::time::Instant;
 
 use super::{Across, TaskTool, finished_legacy, with_related_task};
-use crate::bridge;
+use crate::exchange::Exchange;
 use crate::forward::Forward;
-use crate::gate::request::Asking;
-use crate::gate::{self, Subject};
-use crate::kernel::{Kernel, object_of, plain, text_of};
-use crate::server::Server;
+use crate::host::Host;
+use crate::params::{object_of, text_of};
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// A request about a task goes to the server that made the task.
-    pub(crate) async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+    ///
+    /// # Errors
+    /// There is no such task of this caller, or its server does not answer.
+    pub async fn task_request(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let task = text_of(&object_of(&request)?, "taskId")?;
-        if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal) {
+        if let Some((result, origin)) = self.tasks().finished(&task, &context.session.principal, Instant::now()) {
             let server = self.server(&origin).ok_or_else(|| unknown_task(&task))?;
             self.admit_task(context, &server, &task, &request.method).await?;
             self.record_task(context, Some(&server), &task, &request.method).await?;
@@ -39,13 +44,13 @@ impl Kernel {
         self.admit_task(context, &server, &task, &asked).await?;
         self.record_task(context, Some(&server), &task, &asked).await?;
         let upstream = self.upstream(context, &server).await?;
-        let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+        let across = Across { exchange: self, context, server: &server, upstream: &upstream };
         let reply = match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
             (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
             _ => {
                 let params = request.params.clone();
-                self.forward(context, &server, plain(request, params)).await
+                self.forward(context, &server, Forward::of_request(request, params)).await
             }
         };
         // It may have waited long: what was taken back meanwhile is not given.
@@ -54,33 +59,36 @@ impl Kernel {
     }
 
     /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.
-    pub(crate) async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
-        let view = self.view();
+    ///
+    /// # Errors
+    /// It cannot be known now what the caller may use, or it is refused.
+    pub async fn list_tasks(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
+        let servers = self.servers();
         let can_list = |server: &Arc<Server>| {
             server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
         };
         let principal = &context.session.principal;
-        let tables = self.gate().tables().await?;
+        let tables = self.host.gate().tables().await?;
         let may_use = |server: &&Arc<Server>| {
-            self.gate().access(&tables, &context.session, server, None).allow
-                && self.gate().standing(&tables, server, None).missing.is_empty()
+            self.host.gate().access(&tables, &context.session, server, None).allow
+                && self.host.gate().standing(&tables, server, None).missing.is_empty()
         };
-        if !view.servers.iter().any(|server| may_use(&server)) {
+        if !servers.iter().any(|server| may_use(&server)) {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
         }
         self.record_task(context, None, "", &request.method).await?;
-        if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
-            let policy = view.directory.plain_policy(0).ok_or_else(|| unknown_task(""))?;
-            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self.gate()).await?;
+        if let Some(server) = servers.first().filter(|server| servers.len() == 1 && can_list(server)) {
+            let policy = self.host.plain_policy(server).ok_or_else(|| unknown_task(""))?;
+            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self.host.gate()).await?;
             let params = request.params.clone();
-            let mut reply = self.forward(context, server, plain(request, params)).await?;
+            let mut reply = self.forward(context, server, Forward::of_request(request, params)).await?;
             if let Ok(result) = &reply.outcome {
                 reply.outcome = Ok(self.own_tasks(context, server, result).await);
             }
             return Ok(reply);
         }
         let mut mine = self.tasks().of(principal);
-        let (session, tokens) = (&context.session, gate::tokens_of(context, None));
+        let (session, tokens) = (&context.session, tokens_of(context, None));
         mine.retain(|(task, id)| {
             let server = self.server(id);
             server.is_some_and(|server| self.may_see_task(session, &tokens, &tables, &server, task))
@@ -113,7 +121,7 @@ impl Kernel {
                 if upstream.revision.era() == Era::Legacy {
                     return Vec::new();
                 }
-                let across = Across { kernel: self, context, server: &server, upstream: &upstream };
+                let across = Across { exchange: self, context, server: &server, upstream: &upstream };
                 let mut tasks = Vec::new();
                 for id in mine {
                     if let Ok(Reply { outcome: Ok(task), .. }) = across.legacy_asks(method::TASKS_GET, &id).await {
@@ -125,20 +133,13 @@ impl Kernel {
         };
         // One slow server does not hold up the list of the others.
         let wait = self.options().list_wait;
-        let asked = view.servers.iter().filter(may_use).map(|server| tokio::time::timeout(wait, of_one(server)));
+        let asked = servers.iter().filter(may_use).map(|server| tokio::time::timeout(wait, of_one(server)));
         let tasks: Vec<Raw> = futures_util::future::join_all(asked).await.into_iter().flatten().flatten().collect();
         Ok(Ok(Edit::empty().set("tasks", Raw::array(&tasks)).finish()).into())
     }
 
     /// Notes the task that an answer is about, where there is one.
-    pub(crate) async fn note_task(
-        &self,
-        context: &Context,
-        server: &Server,
-        tool: TaskTool,
-        params: &Object,
-        reply: &Reply,
-    ) {
+    pub async fn note_task(&self, context: &Context, server: &Server, tool: TaskTool, params: &Object, reply: &Reply) {
         let Ok(result) = &reply.outcome else { return };
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
@@ -147,8 +148,8 @@ impl Kernel {
         let Some(id) = id.and_then(|id| id.as_text()) else { return };
         let tool = tool.called_with(params);
         self.write_task(&id, server, principal, &tool).await;
-        if self.tasks().server(&id, principal).is_none() {
-            self.tasks().note(&id, server.id(), principal, Some(tool));
+        if self.tasks().server(&id, principal, Instant::now()).is_none() {
+            self.tasks().note(&id, server.id(), principal, Some(tool), Instant::now());
         } else {
             self.tasks().name_tool(&id, principal, tool);
         }
@@ -168,6 +169,8 @@ pub(super) fn only_tasks(result: &Raw, passes: impl Fn(&Raw) -> bool) -> Raw {
     kept().unwrap_or_else(|| result.clone())
 }
 
-pub(super) fn unknown_task(task: &str) -> Fault {
+/// There is no such task of the caller.
+#[must_use]
+pub fn unknown_task(task: &str) -> Fault {
     Fault::new(FaultKind::UnknownTask, format!("Unknown task: {task}"))
 }

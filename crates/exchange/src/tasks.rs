@@ -10,17 +10,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_gate::{CallAuthority, Continued};
 use switchboard_peer::Context;
 use switchboard_store::Operation;
+use switchboard_upstream::Server;
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
-use crate::gate::{CallAuthority, Continued};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::Host;
 use crate::parked::Running;
-use crate::server::Server;
 use crate::streams::authority_in;
 pub(crate) use across::Across;
+pub use requests::unknown_task;
 use shape::{finished_legacy, with_related_task};
 
 /// How long a task is remembered after it was last named.
@@ -35,7 +37,7 @@ pub(crate) const FINISHED_KEPT: Duration = Duration::from_secs(600);
 
 /// The tool that a task runs.
 #[derive(Debug, Clone)]
-pub(crate) struct TaskTool {
+pub struct TaskTool {
     /// As its server calls it.
     pub(crate) original: Arc<str>,
     /// As its caller named it.
@@ -44,20 +46,22 @@ pub(crate) struct TaskTool {
     pub(crate) authority: Arc<CallAuthority>,
 }
 
-impl TaskTool {
-    /// That of a call whose answer may be a task.
-    pub(crate) fn of_call(
-        kernel: &Kernel,
+impl<H: Host> Exchange<H> {
+    /// The tool of a call whose answer may be a task.
+    pub fn task_tool(
+        &self,
         context: &Context,
         server: &Server,
         (original, exposed): (&Arc<str>, &str),
         chain: Arc<[String]>,
-    ) -> Self {
-        let tool = Continued { server, tool: original, exposed, chain: &[] };
-        let authority = CallAuthority::of_call(kernel.gate(), &context.session, tool, chain, None);
-        Self { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
+    ) -> TaskTool {
+        let call = Continued { server, tool: original, exposed, chain: &[] };
+        let authority = CallAuthority::of_call(self.host.gate(), &context.session, call, chain, None);
+        TaskTool { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
     }
+}
 
+impl TaskTool {
     /// The same with what it was called with, unless that is long.
     fn called_with(mut self, params: &Object) -> Self {
         if params.raw().as_bytes().len() <= MAX_KEPT_ARGUMENTS {
@@ -104,13 +108,13 @@ fn key(principal: &str, task: &str) -> Key {
 
 impl TaskBook {
     /// Notes a task that a server made for somebody.
-    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<TaskTool>) {
-        self.insert(key(principal, task), server.clone(), tool, None);
+    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<TaskTool>, now: Instant) {
+        self.insert(key(principal, task), server.clone(), tool, None, now);
     }
 
     /// Keeps the result of a call that its client wanted as a task.
-    pub(crate) fn keep_finished(&self, task: &str, server: &Arc<str>, principal: &str, result: Raw) {
-        self.insert(key(principal, task), "".into(), None, Some((result, server.clone())));
+    pub(crate) fn keep_finished(&self, task: &str, server: &Arc<str>, principal: &str, result: Raw, now: Instant) {
+        self.insert(key(principal, task), "".into(), None, Some((result, server.clone())), now);
     }
 
     /// Notes which tool such a call was of.
@@ -120,17 +124,23 @@ impl TaskBook {
         }
     }
 
-    fn insert(&self, key: Key, server: Arc<str>, tool: Option<TaskTool>, finished: Option<(Raw, Arc<str>)>) {
+    fn insert(
+        &self,
+        key: Key,
+        server: Arc<str>,
+        tool: Option<TaskTool>,
+        finished: Option<(Raw, Arc<str>)>,
+        now: Instant,
+    ) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MAX_TASKS {
-            let now = Instant::now();
             tasks.retain(|_, entry| now - entry.named < REMEMBERED);
             let oldest = tasks.iter().min_by_key(|(_, entry)| entry.named).map(|(key, _)| key.clone());
             if let (true, Some(oldest)) = (tasks.len() >= MAX_TASKS, oldest) {
                 tasks.remove(&oldest);
             }
         }
-        tasks.insert(key, Entry { server, tool, named: Instant::now(), finished, attended: None });
+        tasks.insert(key, Entry { server, tool, named: now, finished, attended: None });
     }
 
     /// Forgets all of it; open requests for results end.
@@ -140,10 +150,10 @@ impl TaskBook {
     }
 
     /// The server of a task, for the one it belongs to.
-    pub(crate) fn server(&self, task: &str, principal: &str) -> Option<Arc<str>> {
+    pub(crate) fn server(&self, task: &str, principal: &str, now: Instant) -> Option<Arc<str>> {
         let mut tasks = self.tasks.lock();
         let entry = tasks.get_mut(&key(principal, task))?;
-        entry.named = Instant::now();
+        entry.named = now;
         Some(entry.server.clone())
     }
 
@@ -173,10 +183,10 @@ impl TaskBook {
     }
 
     /// The kept result of a task that never was one at its server, and that server.
-    pub(crate) fn finished(&self, task: &str, principal: &str) -> Option<(Raw, Arc<str>)> {
+    pub(crate) fn finished(&self, task: &str, principal: &str, now: Instant) -> Option<(Raw, Arc<str>)> {
         let tasks = self.tasks.lock();
         let entry = tasks.get(&key(principal, task))?;
-        entry.finished.clone().filter(|_| entry.named.elapsed() < FINISHED_KEPT)
+        entry.finished.clone().filter(|_| now.saturating_duration_since(entry.named) < FINISHED_KEPT)
     }
 
     fn is_attended(&self, task: &str, principal: &str) -> bool {
@@ -217,27 +227,38 @@ impl TaskBook {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_task_is_found_by_its_owner_alone() {
-        let book = TaskBook::default();
-        book.note("t1", &"git".into(), "ada", None);
-        assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
-        assert_eq!(book.server("t1", "eve"), None);
-        assert_eq!(book.server("t2", "ada"), None);
+    #[test]
+    fn a_task_is_found_by_its_owner_alone() {
+        let (book, now) = (TaskBook::default(), Instant::now());
+        let server = |task, principal| book.server(task, principal, now);
+        book.note("t1", &"git".into(), "ada", None, now);
+        assert_eq!(server("t1", "ada").as_deref(), Some("git"));
+        assert_eq!(server("t1", "eve"), None);
+        assert_eq!(server("t2", "ada"), None);
         assert!(book.is_foreign("t1", "eve") && !book.is_foreign("t1", "ada") && !book.is_foreign("t2", "eve"));
-        book.note("t1", &"files".into(), "eve", None);
-        assert_eq!(book.server("t1", "ada").as_deref(), Some("git"));
+        book.note("t1", &"files".into(), "eve", None, now);
+        assert_eq!(server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(book.owners("t1", "files"), ["eve".into()]);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn the_book_is_bounded_and_forgets_the_oldest() {
-        let book = TaskBook::default();
+    #[test]
+    fn the_book_is_bounded_and_forgets_the_oldest() {
+        let (book, began) = (TaskBook::default(), Instant::now());
+        let at = |index: usize| began + Duration::from_millis(index as u64);
         for index in 0..=MAX_TASKS {
-            book.note(&index.to_string(), &"s".into(), "p", None);
-            tokio::time::advance(Duration::from_millis(1)).await;
+            book.note(&index.to_string(), &"s".into(), "p", None, at(index));
         }
-        assert_eq!(book.server("0", "p"), None);
-        assert!(book.server(&MAX_TASKS.to_string(), "p").is_some());
+        assert_eq!(book.server("0", "p", at(MAX_TASKS)), None);
+        assert!(book.server(&MAX_TASKS.to_string(), "p", at(MAX_TASKS)).is_some());
+    }
+
+    #[test]
+    fn a_result_is_kept_for_a_while() {
+        let (book, began) = (TaskBook::default(), Instant::now());
+        book.keep_finished("t", &"git".into(), "ada", Raw::empty_object(), began);
+        for (after, there) in [(Duration::ZERO, true), (FINISHED_KEPT / 2, true), (FINISHED_KEPT, false)] {
+            assert_eq!(book.finished("t", "ada", began + after).is_some(), there, "{after:?}");
+        }
+        assert!(book.finished("t", "eve", began).is_none());
     }
 }

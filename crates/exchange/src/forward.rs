@@ -3,27 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_gate::{Presented, RunningCall};
 use switchboard_peer::{Call, CallError, Context, Handler, Remote, Reply};
+use switchboard_protocol::bridge::{self, ResultType};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::{meta, method, strict};
 use switchboard_protocol::mgp::Extension;
+use switchboard_protocol::provenance::{self, KernelKeys};
 use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Extra, Id, Object, Raw};
+use switchboard_upstream::{CallTicket, InFlightCall, Server, Sharing, StateOwnership, StatefulRequest};
+use switchboard_wire::{Edit, Extra, Id, Object, Raw, Request};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
-use crate::clients::ClientState;
-pub(crate) use crate::gate::is_outcome_unknown;
-use crate::gate::provenance::{self, KernelKeys};
-use crate::gate::{Presented, RunningCall};
-use crate::kernel::Kernel;
+use crate::exchange::Exchange;
+use crate::host::Host;
+use crate::origin::stamped;
 use crate::parked::{Event, Running, ToTask, fingerprint};
 use crate::relay::{AskedClient, AskedIn, LogFilter, Relay};
-use crate::server::{CallTicket, InFlightCall, Server, StateOwnership, StatefulRequest};
-use crate::spec::Sharing;
 use crate::streams::Live;
 use crate::tasks::Across;
 
@@ -34,27 +33,44 @@ const EVENTS: usize = 256;
 
 /// One request to be forwarded, in the server's own names.
 #[derive(Default)]
-pub(crate) struct Forward {
-    pub(crate) method: Box<str>,
-    pub(crate) params: Option<Raw>,
-    pub(crate) extra: Extra,
+pub struct Forward {
+    /// The method.
+    pub method: Box<str>,
+    /// Its parameters.
+    pub params: Option<Raw>,
+    /// What stands beside them.
+    pub extra: Extra,
     /// `Mcp-Param-*` headers for a server that is reached over modern HTTP.
-    pub(crate) headers: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     /// How long it may take at most, where less than usual.
-    pub(crate) longest: Option<Duration>,
+    pub longest: Option<Duration>,
     /// What takes the pieces of its result, where they are wanted.
-    pub(crate) live: Option<Arc<Live>>,
+    pub live: Option<Arc<Live>>,
     /// The client's own id of it.
-    pub(crate) id: Option<Id>,
+    pub id: Option<Id>,
     /// What the server asks about it.
-    pub(crate) questions: CallQuestions,
+    pub questions: CallQuestions,
     /// The session tokens that a call of a tool was made with. No server is sent them.
-    pub(crate) tokens: Presented,
+    pub tokens: Presented,
+}
+
+impl Forward {
+    /// A request with other parameters.
+    #[must_use]
+    pub fn of_request(request: Request, params: Option<Raw>) -> Self {
+        Self { method: request.method, params, extra: request.extra, ..Self::default() }
+    }
+}
+
+impl std::fmt::Debug for Forward {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Forward").field("method", &self.method).field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// What a tool call has to do with tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TaskMode {
+pub enum TaskMode {
     /// Nothing: the usual case.
     None,
     /// A legacy client wants a task.
@@ -71,7 +87,7 @@ pub(crate) struct Upstream {
     pub(crate) shared: bool,
 }
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// The connection that this client's calls to a server take.
     pub(crate) async fn upstream(&self, context: &Context, server: &Arc<Server>) -> Result<Upstream, Fault> {
         // What takes long is kept out of the future of a call that need not wait.
@@ -82,28 +98,25 @@ impl Kernel {
         let shared =
             server.spec.sharing == Sharing::Shared || hub.revision().era() == Era::Modern || !context.session.lasting;
         if shared && server.has_personal(&context.session.principal) {
-            let own = Box::pin(server.personal(&context.session.principal, self)).await?;
+            let own = Box::pin(server.personal(&context.session.principal, &self.host)).await?;
             return Ok(Upstream { remote: own.remote.clone(), revision: own.revision, shared: false });
         }
         if shared {
             return Ok(Upstream { remote: hub.remote().clone(), revision: hub.revision(), shared });
         }
-        let state = ClientState::of(&context.session);
-        let link = match state.link_now(server) {
+        let link = match self.host.link_now(&context.session, server) {
             Some(link) => link,
-            None => Box::pin(state.link(self, server, &context.session, &context.caller)).await?,
+            None => Box::pin(self.host.link(context, server)).await?,
         };
         Ok(Upstream { remote: link.remote.clone(), revision: link.revision, shared })
     }
 
     /// Forwards a request and answers as the client's era asks.
-    pub(crate) async fn forward(
-        &self,
-        context: &Context,
-        server: &Arc<Server>,
-        forward: Forward,
-    ) -> Result<Reply, Fault> {
-        if let Err(refused) = self.takes_calls(server)
+    ///
+    /// # Errors
+    /// The server takes no calls, gave no answer, or one that no client can read; or the right to the call was taken back.
+    pub async fn forward(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
+        if let Err(refused) = self.host.takes_calls(server)
             // What goes on with a call or a task that was begun is not a new one.
             && !self.is_continued(context, server, &forward)
         {
@@ -117,8 +130,8 @@ impl Kernel {
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
-        server.note_outcome(trial, &outcome, self);
-        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
+        server.note_outcome(trial, &outcome, &self.host);
+        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { stamped(reply, server) })
     }
 
     /// A request that its server works on; nothing for one whose right is looked after elsewhere: a stream is ended where it is
@@ -134,7 +147,7 @@ impl Kernel {
         }
         let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
         let called = called.map(|params| (params, forward.tokens.clone()));
-        Some(RunningCall::new(self.gate(), context, server, called, forward.extra.clone()))
+        Some(RunningCall::new(self.host.gate(), context, server, called, forward.extra.clone()))
     }
 
     async fn forward_now(&self, context: &Context, server: &Arc<Server>, mut forward: Forward) -> Result<Reply, Fault> {
@@ -177,17 +190,20 @@ impl Kernel {
     }
 
     /// Forwards a tool call that has to do with tasks.
-    pub(crate) async fn forward_task(
+    ///
+    /// # Errors
+    /// As [`Exchange::forward`].
+    pub async fn forward_task(
         &self,
         context: &Context,
         server: &Arc<Server>,
         mut forward: Forward,
         wish: TaskMode,
     ) -> Result<Reply, Fault> {
-        self.takes_calls(server)?;
+        self.host.takes_calls(server)?;
         without_foreign_input(context.caller.era(), &mut forward)?;
         let upstream = self.upstream(context, server).await?;
-        let across = Across { kernel: self, context, server, upstream: &upstream };
+        let across = Across { exchange: self, context, server, upstream: &upstream };
         let as_task = match (context.caller.era(), upstream.revision.era(), wish) {
             (Era::Legacy, Era::Modern, TaskMode::Requested) => true,
             (Era::Modern, Era::Legacy, TaskMode::Needed) => false,
@@ -210,8 +226,8 @@ impl Kernel {
         };
         let outcome = outcome.and_then(|reply| of_server(server, reply));
         server.stats.note(began.elapsed(), outcome.as_ref().err());
-        server.note_outcome(trial, &outcome, self);
-        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
+        server.note_outcome(trial, &outcome, &self.host);
+        outcome.map(|reply| if reply.outcome.is_ok() { reply } else { stamped(reply, server) })
     }
 
     /// Client and server speak the same era: the request passes as it is.
@@ -230,12 +246,12 @@ impl Kernel {
         let over = (!goes_on).then(|| context.cancel.child_token());
         let client = Context { cancel: over.clone().unwrap_or_else(|| context.cancel.clone()), ..context.clone() };
         let _over = over.map(CancellationToken::drop_guard);
-        let (kernel, server_) = (self.clone(), server.clone());
+        let (exchange, server_) = (self.clone(), server.clone());
         let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
         let extra = forward.extra.clone();
-        let related = Arc::new(Relay { kernel, server: server_, client, logs, live, id, questions, called, extra });
+        let related = Arc::new(Relay { exchange, server: server_, client, logs, live, id, questions, called, extra });
         let questions = &related.questions;
-        let _end = (!goes_on).then(|| EndOfQuestions { kernel: self, questions });
+        let _end = (!goes_on).then(|| EndOfQuestions { callbacks: self.callbacks(), questions });
         let is_new = !self.is_continued(context, server, &forward);
         let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let call = self.call(context, server, forward, related.clone());
@@ -274,7 +290,7 @@ impl Kernel {
         related: Arc<dyn Handler>,
         is_new: bool,
     ) -> Result<CallTicket, Fault> {
-        let owner = ClientState::of(&context.session).owner;
+        let owner = self.host.owner(&context.session);
         let user = InFlightCall {
             owner,
             identity: context.session.identity.clone(),
@@ -295,7 +311,7 @@ impl Kernel {
     }
 
     fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
-        let owner = ClientState::of(&context.session).owner;
+        let owner = self.host.owner(&context.session);
         let longest = forward.longest.unwrap_or(Duration::MAX);
         Call {
             method: forward.method,
@@ -318,13 +334,13 @@ impl Kernel {
         upstream: &Upstream,
         forward: Forward,
     ) -> Result<Reply, Fault> {
-        let level = ClientState::of(&context.session).level();
-        let mut params = context.caller.modern_params(forward.params.as_ref(), level).map_err(malformed)?;
+        let level = self.host.session_log_level(&context.session);
+        let mut params = context.caller.modern_params(forward.params.as_ref(), level).map_err(Fault::malformed)?;
         // To the client, all rounds are one call.
         let questions = forward.questions.clone().shared();
-        let _end = EndOfQuestions { kernel: self, questions: &questions };
+        let _end = EndOfQuestions { callbacks: self.callbacks(), questions: &questions };
         // Between two rounds no server works on it, and still it is not over.
-        let _waits = self.waiting_calls().token();
+        let _waits = self.state.waiting_calls.token();
         for _ in 0..MOST_ROUNDS {
             let round = Forward {
                 method: forward.method.clone(),
@@ -348,11 +364,11 @@ impl Kernel {
                     }
                     let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
                     let asked = AskedIn { client: context, server, called, extra: &forward.extra };
-                    Box::pin(asked.may_go_on(self)).await?;
+                    Box::pin(asked.may_go_on(&self.host)).await?;
                     for (_, answer) in &answers {
-                        asked.admit_answer(self, answer).await?;
+                        asked.admit_answer(&self.host, answer).await?;
                     }
-                    params = bridge::with_input(&params, &answers, state).map_err(malformed)?;
+                    params = bridge::with_input(&params, &answers, state).map_err(Fault::malformed)?;
                 }
                 ResultType::Complete | ResultType::Task => return Ok(reply),
             }
@@ -369,12 +385,12 @@ impl Kernel {
         requests: Vec<(String, Raw)>,
     ) -> Result<Vec<(String, Raw)>, Fault> {
         let ask = |(key, request): (String, Raw)| async move {
-            let object = Object::open(&request).map_err(malformed)?;
+            let object = Object::open(&request).map_err(Fault::malformed)?;
             let Some(asked) = object.text("method") else {
                 let text = format!("server `{}` asks for input without a method", server.id());
                 return Err(Fault::new(FaultKind::UpstreamError, text));
             };
-            let request = switchboard_wire::Request::new(Id::number(0), asked, object.get("params"));
+            let request = Request::new(Id::number(0), asked, object.get("params"));
             let client = AskedClient { remote: &context.remote, caller: &context.caller };
             let reply = self.ask_client(&client, server, request, None).await;
             match reply.outcome {
@@ -404,9 +420,9 @@ impl Kernel {
         };
         let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
         let asked = AskedIn { client: context, server, called, extra: &forward.extra };
-        let answers = Object::open(&answers).map_err(malformed)?;
+        let answers = Object::open(&answers).map_err(Fault::malformed)?;
         for (_, answer) in answers.iter() {
-            asked.admit_answer(self, &answer).await?;
+            asked.admit_answer(&self.host, &answer).await?;
             server.roots.note(&answer);
         }
         Ok(())
@@ -436,7 +452,7 @@ impl Kernel {
                 if let (LogFilter::Level(level), true) = (LogFilter::of(context, params.as_ref()), upstream.shared) {
                     server.hear_from(&level).await;
                 }
-                let params = bridge::legacy_params(forward.params.as_ref()).map_err(malformed)?;
+                let params = bridge::legacy_params(forward.params.as_ref()).map_err(Fault::malformed)?;
                 self.start(context, server, upstream, Forward { params, ..forward }).await?
             }
         };
@@ -496,22 +512,23 @@ impl Kernel {
         forward: Forward,
     ) -> Result<Running, Fault> {
         let (sender, events) = mpsc::channel(EVENTS);
-        let owner = ClientState::of(&context.session).owner;
+        let owner = self.host.owner(&context.session);
         // The call, and what the server asks about it, ends when nobody is left to go on with it, not with this request.
         let end = CancellationToken::new();
         let client = Context { cancel: end.clone(), ..context.clone() };
         let (live, id) = (forward.live.clone(), forward.id.clone());
         let pieces = live.clone();
-        let (events_, kernel, server_) = (sender.clone(), self.clone(), server.clone());
+        let (events_, exchange, server_) = (sender.clone(), self.clone(), server.clone());
         let questions = forward.questions.clone();
-        let related = Arc::new(ToTask { events: events_, kernel, server: server_, owner, live, id, client, questions });
+        let related =
+            Arc::new(ToTask { events: events_, exchange, server: server_, owner, live, id, client, questions });
         let is_new = !self.is_continued(context, server, &forward);
         let mut ticket = self.ticket(context, server, upstream, related.clone(), is_new).await?;
         let mut call = self.call(context, server, forward, related.clone());
         call.cancel = end.clone();
-        let (remote, server, kernel) = (upstream.remote.clone(), server.clone(), self.clone());
+        let (remote, server, state) = (upstream.remote.clone(), server.clone(), self.state.clone());
         self.spawn(async move {
-            let _end = EndOfQuestions { kernel: &kernel, questions: &related.questions };
+            let _end = EndOfQuestions { callbacks: &state.callbacks, questions: &related.questions };
             let done = remote.request(call).await;
             match &done {
                 Ok(_) => ticket.answered(),
@@ -585,7 +602,7 @@ fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
     const INPUT: [&str; 2] = ["requestState", "inputResponses"];
     let has = |key: &&str| forward.params.as_ref().is_some_and(|params| holds(params, key));
     if era == Era::Legacy && INPUT.iter().any(has) {
-        let edit = Edit::of_optional(forward.params.as_ref()).map_err(malformed)?;
+        let edit = Edit::of_optional(forward.params.as_ref()).map_err(Fault::malformed)?;
         forward.params = Some(INPUT.iter().fold(edit, |edit, key| edit.remove(key)).finish());
     }
     Ok(())
@@ -599,15 +616,12 @@ fn holds(params: &Raw, key: &str) -> bool {
     params.may_have(key) && params.member(key).is_some()
 }
 
-pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
-    Fault::malformed(refusal)
-}
-
 /// What nobody can tell of a call that was sent and not answered.
 const UNKNOWN: &str = "whether the call was carried out is unknown";
 
 /// What it means for the caller that a server gave no answer.
-pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
+#[must_use]
+pub fn failed(server: &Server, error: CallError) -> Fault {
     let id = server.id();
     let fault = match &error {
         CallError::Timeout(after) => {
@@ -641,17 +655,4 @@ pub(crate) fn failed(server: &Server, error: CallError) -> Fault {
         other => Fault::new(FaultKind::UpstreamError, format!("server `{id}`: {other}")),
     };
     fault.from_server(id.as_ref()).with_source(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gateway_that_had_the_call_leaves_its_outcome_unknown() {
-        for (status, unknown) in [(408, true), (502, true), (503, false), (504, true)] {
-            let fault = Fault::new(FaultKind::UpstreamTimeout, "").with_source(CallError::Gateway(status));
-            assert_eq!(is_outcome_unknown(&fault), unknown, "{status}");
-        }
-    }
 }
