@@ -67,7 +67,7 @@ use refused::{refusal, refused};
 pub(crate) use request::Sent;
 pub(crate) use scopes::Presented;
 pub(crate) use switchboard_protocol::provenance;
-pub(crate) use tables::{EXPIRED, SETTLED, Tables, access_table};
+pub(crate) use tables::{EXPIRED, Tables, access_table};
 pub(crate) use trace::{trace_of, within as within_trace};
 
 /// Letters of an intent that are written to the audit log.

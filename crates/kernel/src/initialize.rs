@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Place;
 use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
-use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_protocol::proposals;
+pub(crate) use switchboard_protocol::spoken::{MGP_OFFERED, NAME, PROPOSALS, agreed_with};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
@@ -23,8 +24,6 @@ use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
 
-/// The name the kernel goes by.
-pub(crate) const NAME: &str = "switchboard";
 /// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
 /// what they send.
 pub const SAID_BY: &str = "dev.switchboard/said_by";
@@ -38,57 +37,6 @@ pub(crate) fn own_log(message: &str) -> Notification {
         .set("data", Raw::string(message))
         .set("_meta", meta);
     Notification::new(method::LOG_MESSAGE, Some(params.finish()))
-}
-
-/// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 11] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::Callbacks,
-];
-/// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 14] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Callbacks,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::ToolDiscovery,
-    Extension::Discovery,
-    Extension::Delegation,
-];
-
-/// The proposals that the kernel speaks with clients.
-pub(crate) const PROPOSALS: [Proposal; 8] = [
-    Proposal::Streaming,
-    Proposal::ProgressNotifications,
-    Proposal::IntentHints,
-    Proposal::HumanInTheLoop,
-    Proposal::SubscribeNotify,
-    Proposal::StructuredErrors,
-    Proposal::MultimodalSignatures,
-    Proposal::ServerRecommendations,
-];
-
-/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
-pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    // Most clients do not even name it.
-    memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
-    Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
 }
 
 /// How long `server/discover` waits for servers that are just starting, at most.

@@ -3,6 +3,7 @@
 //! The kernel answers clients of either era as one [`Handler`](switchboard_peer::Handler), whatever the eras of the
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
+mod access;
 mod apps;
 mod callbacks;
 mod clients;
@@ -23,6 +24,7 @@ mod spec;
 mod streams;
 mod tasks;
 
+pub use access::stored_access;
 pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;

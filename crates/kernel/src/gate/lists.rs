@@ -14,7 +14,6 @@ use super::Tables;
 use super::scopes::{Presented, Wanted};
 use crate::directory::{Dialect, ListKind};
 use crate::kernel::{Kernel, View};
-use crate::profiles::rights_key;
 
 /// Lists that are kept, at most.
 const MOST: usize = 512;
@@ -62,7 +61,7 @@ impl Kernel {
         // Grants end by themselves, and session tokens differ from request to request: what depends on either is not kept.
         let lasting = presented.is_empty() && !tables.anything_expires;
         let of = (view.generation, tables.revision);
-        let key = (rights_key(&context.session), kind, dialect);
+        let key = (context.session.rights_key(), kind, dialect);
         if lasting && let Some(list) = self.gate().lists.get(of, &key) {
             return Ok(list);
         }

@@ -339,7 +339,7 @@ pub(super) fn missing(key: &str) -> Fault {
 }
 
 pub(crate) fn no_such_method(name: &str) -> Fault {
-    Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
+    Fault::no_such_method(name)
 }
 
 pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {

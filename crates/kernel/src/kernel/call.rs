@@ -549,5 +549,5 @@ fn away<'a>(view: &'a View, route: &Route) -> Option<&'a Arc<Server>> {
 }
 
 pub(crate) fn no_such_tool(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
+    Fault::no_such_tool(name)
 }

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use switchboard_peer::{Context, Reply};
+pub(crate) use switchboard_protocol::fault::readable;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::{method, strict};
 use switchboard_protocol::proposals::{self, Proposal};
@@ -19,12 +20,6 @@ use crate::{bridge, initialize};
 
 /// Letters of a tool's own words that are repeated in the error of its result.
 const LONGEST_MESSAGE: usize = 500;
-
-/// Why parameters cannot be read, without the place in a text that the reader never wrote.
-pub(crate) fn readable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
-}
 
 /// How faults are written for a client.
 pub(crate) fn rendering_for(context: &Context, method: &str) -> Rendering {

@@ -25,18 +25,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-pub use switchboard_catalog::{Budget, Judge, Level};
+pub use switchboard_catalog::{Budget, Judge, Level, Shown};
 use switchboard_catalog::{Search, SearchResult, Session};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
 use clients::Bearing;
-pub use clients::{COMMAND_LINE, ClientTools, Clients, Shown};
+pub use clients::{COMMAND_LINE, ClientTools, Clients};
 pub(crate) use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
-
-use crate::profiles::rights_key;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
@@ -180,24 +178,24 @@ impl Discovery {
 
     /// Does something with what is loaded in a session.
     fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
-        self.kept(&rights_key(session), |kept| work(&mut kept.session(session, budget).loaded))
+        self.kept(&session.rights_key(), |kept| work(&mut kept.session(session, budget).loaded))
     }
 
     /// Does something with what is known of a session.
     fn with_client<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut ClientSession) -> T) -> T {
-        self.kept(&rights_key(session), |kept| work(kept.session(session, budget)))
+        self.kept(&session.rights_key(), |kept| work(kept.session(session, budget)))
     }
 
     /// Whether the tools for finding were listed in a session.
     fn has_finding(&self, session: &Client) -> bool {
         let principals = self.principals.lock();
-        let known = principals.get(&rights_key(session)).and_then(|kept| kept.sessions.get(&key_of(session)));
+        let known = principals.get(&session.rights_key()).and_then(|kept| kept.sessions.get(&key_of(session)));
         known.is_some_and(|known| known.has_finding)
     }
 
     /// A session has ended, and what was loaded in it with it.
     pub(crate) fn forget(&self, session: &Client) {
-        if let Some(kept) = self.principals.lock().get_mut(&rights_key(session)) {
+        if let Some(kept) = self.principals.lock().get_mut(&session.rights_key()) {
             kept.sessions.remove(&Some(session.id.clone()));
         }
     }
@@ -209,7 +207,7 @@ impl Discovery {
 
     /// Notes that a tool was used, where anything is kept for its user.
     pub(crate) fn used(&self, session: &Client, tool: &str) {
-        if let Some(kept) = self.principals.lock().get_mut(&rights_key(session))
+        if let Some(kept) = self.principals.lock().get_mut(&session.rights_key())
             && let Some(client) = kept.sessions.get_mut(&key_of(session))
         {
             client.loaded.touch(tool);

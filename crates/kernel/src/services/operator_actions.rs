@@ -6,15 +6,14 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use switchboard_policy::access::Access;
-use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
+use switchboard_policy::access::SETTLED;
+use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
     Pin, Reuse, ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
 
 use crate::gate::audit::{self, event, result};
-use crate::gate::{SETTLED, access_table};
 
 /// Decides in somebody's name.
 #[derive(Debug, Clone)]
@@ -95,24 +94,6 @@ impl OperatorActions {
     /// The answer cannot be kept.
     pub async fn answer_callback(&self, id: &str, answer: &RawValue) -> Result<Option<StoredCallback>, StoreError> {
         self.store.callbacks().answer(id, answer, self.name(), Timestamp::now()).await
-    }
-
-    /// Whether a principal may use a tool, and by which entry. `default` is what holds without one.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub async fn access(
-        &self,
-        principal: &str,
-        server: &str,
-        tool: &str,
-        default: DefaultPolicy,
-    ) -> Result<(Access, Option<AccessEntry>), StoreError> {
-        let mut entries = self.store.grants().load().await?.access;
-        let now = self.store.latest_time(Timestamp::now()).await?;
-        let access = access_table(&entries).decide(principal, server, Some(tool), default, now);
-        let entry = access.rule.filter(|rule| *rule < entries.len()).map(|rule| entries.swap_remove(rule));
-        Ok((access, entry))
     }
 
     /// Grants or denies a principal the use of a server or tool. `granted_by` and `granted_at` are set here. When this

@@ -17,7 +17,6 @@ use super::clients::Bearing;
 use super::{ClientSession, Shown, VisibleTools, describe};
 use crate::directory::{ListKind, app};
 use crate::kernel::{Kernel, View};
-use crate::profiles::rights_key;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -188,7 +187,7 @@ impl Kernel {
     /// The tools of a list by name. Read once for as long as the list is the same.
     pub(crate) fn seen(&self, session: &Client, list: &Raw) -> Arc<VisibleTools> {
         let options = &self.options().tools;
-        let key = rights_key(session);
+        let key = session.rights_key();
         let known = self.discovery().kept(&key, |kept| kept.seen.clone());
         if let Some(seen) = known.filter(|seen| seen.is_of(list)) {
             return seen;

@@ -8,9 +8,9 @@ use serde_json::Value;
 use switchboard_wire::{Edit, Raw};
 
 /// The name of the extension.
-pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/ui";
+pub const EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// How addresses of pages begin.
-pub(crate) const SCHEME: &str = "ui://";
+pub const SCHEME: &str = "ui://";
 /// Where the address of the page stood in earlier drafts; servers write both.
 const OLD_KEY: &str = "ui/resourceUri";
 
@@ -27,7 +27,8 @@ pub struct ToolApp {
 
 impl ToolApp {
     /// What a definition says; `None` where it says nothing.
-    pub(crate) fn of(definition: &Raw) -> Option<Self> {
+    #[must_use]
+    pub fn of(definition: &Raw) -> Option<Self> {
         // Few tools have a page, and reading all they say is not for nothing.
         memmem::find(definition.as_bytes(), b"\"ui")?;
         let meta: Value = definition.member("_meta")?.view().ok()?;
@@ -43,7 +44,8 @@ impl ToolApp {
 }
 
 /// A definition whose page has another address.
-pub(super) fn with_resource(definition: &Raw, uri: &str) -> Raw {
+#[must_use]
+pub fn with_resource(definition: &Raw, uri: &str) -> Raw {
     let Ok(edit) = Edit::of(definition) else { return definition.clone() };
     let moved = edit.within("_meta", |meta| {
         let meta = if meta.object().has(OLD_KEY) { meta.set(OLD_KEY, Raw::string(uri)) } else { meta };
