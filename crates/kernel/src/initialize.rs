@@ -1,7 +1,6 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
 mod capabilities;
-pub(crate) mod instructions;
 mod notice;
 
 use std::collections::HashSet;
@@ -10,10 +9,10 @@ use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::Place;
 use switchboard_protocol::mgp::negotiation::offer_in;
+use switchboard_protocol::mgp::{Agreement, Extension, Place};
 use switchboard_protocol::proposals;
-pub(crate) use switchboard_protocol::spoken::{MGP_OFFERED, NAME, PROPOSALS, agreed_with};
+pub(crate) use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
@@ -23,6 +22,8 @@ use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
+use crate::services::discovery::ToolFinder;
+use crate::services::instructions;
 
 /// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
 /// what they send.
@@ -37,6 +38,26 @@ pub(crate) fn own_log(message: &str) -> Notification {
         .set("data", Raw::string(message))
         .set("_meta", meta);
     Notification::new(method::LOG_MESSAGE, Some(params.finish()))
+}
+
+/// What of MGP the kernel speaks with servers.
+pub(crate) const MGP_OFFERED: [Extension; 11] = [
+    Extension::ToolSecurity,
+    Extension::Permissions,
+    Extension::AccessControl,
+    Extension::Audit,
+    Extension::CodeSafety,
+    Extension::ErrorHandling,
+    Extension::Lifecycle,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::Callbacks,
+];
+
+/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
+pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
+    Agreement::with_client(capabilities)
 }
 
 /// How long `server/discover` waits for servers that are just starting, at most.
@@ -94,7 +115,7 @@ impl Kernel {
             tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
         };
         let greeting = Greeting::of(view, may_see, may_use);
-        self.note_instructed(context, greeting.instructed.clone());
+        ToolFinder::of(self).note_instructed(context, greeting.instructed.clone());
         greeting
     }
 }

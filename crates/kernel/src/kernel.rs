@@ -38,10 +38,10 @@ use crate::mentions::Mentions;
 use crate::parked::Parked;
 use crate::repeat_offender::Refusals;
 use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
-use crate::services::discovery::Discovery;
-use crate::services::events::{EventService, Events};
-use crate::services::manifest::Manifests;
-use crate::services::registry::Registry;
+use crate::services::Services;
+use crate::services::events::EventService;
+use crate::services::house::DynHouse;
+use crate::services::manifest::ManifestService;
 use crate::spec::{KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
@@ -81,15 +81,12 @@ struct Shared {
     listeners: Listeners,
     parked: Parked,
     streams: Streams,
-    events: Arc<Events>,
     callbacks: Callbacks,
     refusals: Refusals,
     tasks: TaskBook,
     mentions: Mentions,
-    discovery: Discovery,
     apps: Apps,
-    manifests: Manifests,
-    registry: Registry,
+    services: Services,
     /// Calls that wait for a person while no server works on them: they are not over.
     waiting_calls: TaskTracker,
     work: TaskTracker,
@@ -149,15 +146,12 @@ impl Kernel {
             listeners: Listeners::default(),
             parked: Parked::default(),
             streams: Streams::default(),
-            events: Arc::default(),
             callbacks: Callbacks::default(),
             refusals: Refusals::default(),
             tasks: TaskBook::default(),
             mentions: Mentions::default(),
-            discovery: Discovery::default(),
             apps: Apps::default(),
-            manifests: Manifests::default(),
-            registry: Registry::default(),
+            services: Services::default(),
             work,
             waiting_calls: TaskTracker::new(),
             began: tokio::time::Instant::now(),
@@ -166,7 +160,7 @@ impl Kernel {
             ending,
         }));
         tokio::spawn(auditing);
-        kernel.0.gate.audit.set_sinks(vec![kernel.0.events.clone(), kernel.0.gate.server_sinks.clone()]);
+        kernel.0.gate.audit.set_sinks(vec![kernel.0.services.events.clone(), kernel.0.gate.server_sinks.clone()]);
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -181,7 +175,7 @@ impl Kernel {
                 }
                 if timed.elapsed() >= TIMES {
                     timed = tokio::time::Instant::now();
-                    sweeper.look_at_times();
+                    ManifestService::of(&sweeper).look_at_times();
                 }
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
@@ -234,7 +228,7 @@ impl Kernel {
     /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
     /// Servers that were registered stay.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
-        self.0.registry.configure(specs);
+        self.0.services.registry.configure(specs);
         self.registered_changed();
     }
 
@@ -250,7 +244,7 @@ impl Kernel {
         if self.0.closing.is_cancelled() {
             return;
         }
-        let specs = self.0.registry.specs();
+        let specs = self.0.services.registry.specs();
         let old = self.view();
         let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
@@ -428,16 +422,8 @@ impl Kernel {
         &self.0.listeners
     }
 
-    pub(crate) fn discovery(&self) -> &Discovery {
-        &self.0.discovery
-    }
-
-    pub(crate) fn manifests(&self) -> &Manifests {
-        &self.0.manifests
-    }
-
-    pub(crate) fn registry(&self) -> &Registry {
-        &self.0.registry
+    pub(crate) fn services(&self) -> &Services {
+        &self.0.services
     }
 
     pub(crate) fn parked(&self) -> &Parked {
@@ -452,13 +438,9 @@ impl Kernel {
         &self.0.callbacks
     }
 
-    pub(crate) fn events(&self) -> &Events {
-        &self.0.events
-    }
-
     /// Subscriptions, and who may hear of what.
-    pub(crate) fn event_service(&self) -> EventService<Self> {
-        EventService::new(self, &self.0.events)
+    pub(crate) fn event_service(&self) -> EventService<DynHouse> {
+        EventService::of(self)
     }
 
     pub(crate) fn streams(&self) -> &Streams {

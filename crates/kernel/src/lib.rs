@@ -11,6 +11,7 @@ pub mod directory;
 mod forward;
 mod gate;
 mod holder;
+mod house;
 mod initialize;
 mod kernel;
 mod listen;

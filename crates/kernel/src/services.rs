@@ -14,7 +14,8 @@ pub(crate) mod access;
 pub(crate) mod audit;
 pub(crate) mod discovery;
 pub(crate) mod events;
-mod house;
+pub(crate) mod house;
+pub(crate) mod instructions;
 pub(crate) mod intent;
 pub(crate) mod lifecycle;
 pub(crate) mod manifest;
@@ -25,73 +26,85 @@ mod running;
 mod scopes;
 pub(crate) mod table;
 
-use switchboard_peer::{Context, Reply};
+use switchboard_peer::{Context, Reply, Session};
+use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_store::Actor;
 use switchboard_wire::{Edit, Raw, Request};
 
+use self::discovery::ToolFinder;
+use self::house::DynHouse;
 use self::table::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
-use crate::gate::rights::decides_for_others;
-use crate::kernel::{Kernel, no_such_method, no_such_tool};
-use crate::{bridge, gate};
 
-impl Kernel {
-    /// Answers a method that is the kernel's own; `None` for one that is not.
-    ///
-    /// Every method of MGP is: one that is not in the table is between a kernel and its servers. A client that sends it speaks
-    /// to a kernel, and shall not speak to a server in the kernel's voice.
-    pub(crate) async fn own_method(&self, context: &Context, request: &Request) -> Option<Result<Reply, Fault>> {
-        let name = &*request.method;
-        let is_here = |row: &&OwnMethod| !row.gives_way || self.view().directory.tool(name).is_none();
-        let Some(row) = table::of_method(name).filter(is_here) else {
-            return name.starts_with(table::PREFIX).then(|| Err(no_such_method(name)));
-        };
-        // access
-        if let Who::Admin(what, instead) = row.who
-            && !decides_for_others(context)
-        {
-            return Some(Err(not_admin(what, instead)));
-        }
-        let call = OwnCall { context, id: &request.id, given: request.params.clone(), form: Form::Method };
-        Some(match row.run(self, &call).await {
-            Ok(Answer::Unknown) => Err(no_such_method(name)),
-            answer => answer.and_then(|answer| reply(&call, answer, None)),
-        })
+/// What services keep, each its own.
+#[derive(Default)]
+pub struct Services {
+    /// What is loaded for whom.
+    pub discovery: discovery::Discovery,
+    /// Subscriptions and the bus.
+    pub events: std::sync::Arc<events::Events>,
+    /// What was asked for and measured.
+    pub manifests: manifest::Manifests,
+    /// The servers that come and go.
+    pub registry: registry::Registry,
+}
+
+/// Answers a method that is the kernel's own; `None` for one that is not.
+///
+/// Every method of MGP is: one that is not in the table is between a kernel and its servers. A client that sends it speaks
+/// to a kernel, and shall not speak to a server in the kernel's voice.
+pub async fn own_method(house: &DynHouse, context: &Context, request: &Request) -> Option<Result<Reply, Fault>> {
+    let name = &*request.method;
+    let is_here = |row: &&OwnMethod| !row.gives_way || house.view().tool(name).is_none();
+    let Some(row) = table::of_method(name).filter(is_here) else {
+        return name.starts_with(table::PREFIX).then(|| Err(Fault::no_such_method(name)));
+    };
+    // access
+    if let Who::Admin(what, instead) = row.who
+        && !house.decides_for_others(context)
+    {
+        return Some(Err(not_admin(what, instead)));
     }
+    let call = OwnCall { context, id: &request.id, given: request.params.clone(), form: Form::Method };
+    Some(match row.run(house, &call).await {
+        Ok(Answer::Unknown) => Err(Fault::no_such_method(name)),
+        answer => answer.and_then(|answer| reply(&call, answer, None)),
+    })
+}
 
-    /// Answers a call of a tool that is the kernel's own; `None` for one that is not, or that this client does not have: what
-    /// is not there for a client does not exist for it.
-    pub(crate) async fn own_tool(
-        &self,
-        context: &Context,
-        name: &str,
-        request: &Request,
-        arguments: Option<Raw>,
-    ) -> Option<Result<Reply, Fault>> {
-        let (row, tool) = table::of_tool(name)?;
-        // access
-        match self.has_tool(context, tool).await {
-            Ok(true) => {}
-            Ok(false) => return None,
-            Err(fault) => return Some(Err(fault)),
-        }
-        let given = if tool.hears_delegation {
-            gate::with_delegation_beside(arguments, request.params.as_ref())
-        } else {
-            arguments
-        };
-        let given = Some(given.unwrap_or_else(Raw::empty_object));
-        let call = OwnCall { context, id: &request.id, given, form: Form::Tool };
-        match row.run(self, &call).await {
-            Ok(Answer::Unknown) => None,
-            answer => Some(answer.and_then(|answer| reply(&call, answer, tool.words))),
-        }
+/// Answers a call of a tool that is the kernel's own; `None` for one that is not, or that this client does not have: what
+/// is not there for a client does not exist for it.
+pub async fn own_tool(
+    house: &DynHouse,
+    context: &Context,
+    name: &str,
+    request: &Request,
+    arguments: Option<Raw>,
+) -> Option<Result<Reply, Fault>> {
+    let (row, tool) = table::of_tool(name)?;
+    // access
+    match has_tool(house, context, tool).await {
+        Ok(true) => {}
+        Ok(false) => return None,
+        Err(fault) => return Some(Err(fault)),
     }
+    let given = if tool.hears_delegation {
+        house.with_delegation_beside(arguments, request.params.as_ref())
+    } else {
+        arguments
+    };
+    let given = Some(given.unwrap_or_else(Raw::empty_object));
+    let call = OwnCall { context, id: &request.id, given, form: Form::Tool };
+    match row.run(house, &call).await {
+        Ok(Answer::Unknown) => None,
+        answer => Some(answer.and_then(|answer| reply(&call, answer, tool.words))),
+    }
+}
 
-    async fn has_tool(&self, context: &Context, tool: &OwnTool) -> Result<bool, Fault> {
-        match Negotiated::of(context).has(tool) {
-            Some(has) => Ok(has),
-            None => self.answers_finding(context).await,
-        }
+async fn has_tool(house: &DynHouse, context: &Context, tool: &OwnTool) -> Result<bool, Fault> {
+    match Negotiated::of(house, context).has(tool) {
+        Some(has) => Ok(has),
+        None => ToolFinder::of(house).answers_finding(context).await,
     }
 }
 
@@ -105,7 +118,7 @@ fn reply(
         Answer::Raw(raw) => raw,
         Answer::Value(value) => Raw::from_value(&value).map_err(Fault::internal)?,
         Answer::Reply(reply) => return Ok(reply),
-        Answer::Unknown => return Err(no_such_tool("")),
+        Answer::Unknown => return Err(Fault::no_such_tool("")),
     };
     let result = match call.form {
         Form::Method => raw,
@@ -131,4 +144,9 @@ pub(crate) fn not_admin(what: &str, instead: Option<&'static str>) -> Fault {
         Some(instead) => fault.suggest(instead),
         None => fault,
     }
+}
+
+/// The principal of a session as the one who did something.
+fn principal(session: &Session) -> Actor {
+    switchboard_audit::principal(&session.principal, session.identity.admin)
 }

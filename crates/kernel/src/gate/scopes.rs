@@ -79,8 +79,19 @@ impl Presented {
         Self(shown.map(|value| value.to_str().unwrap_or_default().to_owned()).collect())
     }
 
+    /// The same as texts.
+    pub(crate) fn into_texts(self) -> Vec<String> {
+        self.0
+    }
+
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl From<&[String]> for Presented {
+    fn from(tokens: &[String]) -> Self {
+        Self(tokens.to_vec())
     }
 }
 

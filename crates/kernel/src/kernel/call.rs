@@ -22,7 +22,8 @@ use crate::forward::{Forward, TaskMode};
 use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
-use crate::services::discovery;
+use crate::services;
+use crate::services::discovery::{self, ToolFinder};
 use crate::services::intent::Adviser;
 use crate::services::lifecycle::ending;
 use crate::streams::{Live, StreamRequest, StreamedCall};
@@ -227,14 +228,14 @@ impl Kernel {
     async fn call_own(&self, context: &Context, call: CallRequest) -> Result<Reply, Fault> {
         let CallRequest { name, request, params, metadata } = call;
         if name == discovery::CALL
-            && let Some(request) = self.call_within(context, &request).await?
+            && let Some(request) = ToolFinder::of(self).call_within(context, &request).await?
         {
             return self.call_found(context, request).await;
         }
         let arguments = params.get("arguments");
         let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
         let answering = async {
-            match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
+            match Box::pin(services::own_tool(self, &context, &name, &request, arguments.clone())).await {
                 Some(answer) => answer,
                 None => Err(self.unknown_tool(&context, &name).await),
             }
@@ -360,7 +361,7 @@ impl Kernel {
 
     /// Remembers what a call that was answered means for those after it.
     fn note_answer(&self, context: &Context, call: &ToolCall, policy: &ToolPolicy, reply: &Reply) {
-        self.discovery().used(&context.session, &call.name);
+        self.services().discovery.used(&context.session, &call.name);
         if call.route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
             self.apps().opened(&context.session, call.server.id());
         }
@@ -391,7 +392,7 @@ impl Kernel {
         if let (Some((server, uri)), Ok(result)) = (page, &reply.outcome) {
             reply.outcome = Ok(with_page(result, &directory.exposed_uri(server, &uri)));
         }
-        self.load_called(context, &name).await;
+        ToolFinder::of(self).load_called(context, &name).await;
         Ok(reply)
     }
 

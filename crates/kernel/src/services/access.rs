@@ -19,14 +19,12 @@ use switchboard_protocol::mgp::{DefaultPolicy, Extension, method};
 use switchboard_store::{AccessSelector, EntryType, Permission, Store, StoreError};
 use switchboard_wire::Raw;
 
-use super::house::{Rights, Servers};
+use super::house::{DynHouse, Rights, Servers};
 use super::not_admin;
 use super::operator_actions::OperatorActions;
+use super::principal;
+use super::registry::approval::Approvals;
 use super::table::{Form, Needs, OwnMethod, OwnTool, object, run, text};
-use crate::gate::audit;
-use crate::gate::rights::decides_for_others;
-use crate::gate::scopes::Presented;
-use crate::kernel::Kernel;
 
 /// What to do instead of a request that only an operator may make.
 const INSTEAD: &str =
@@ -36,15 +34,15 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::ACCESS_QUERY,
         "What a principal may use of a server, and why.",
-        run!(kernel, call => AccessControl::of(kernel).query(call.context, &call.read()?, call.form).await),
+        run!(house, call => AccessControl::of(house).query(call.context, &call.read()?, call.form).await),
     )
     .tool(tool("mgp_access_query", query_schema)),
     OwnMethod::method(
         method::ACCESS_GRANT,
         "Lets or forbids a principal the use of a server or of one tool.",
-        run!(kernel, call => {
-            agreement::of_call(&kernel.approvals(), call, "mgp_access_grant").await?;
-            AccessControl::of(kernel).grant(call.context, &call.read()?).await
+        run!(house, call => {
+            agreement::of_call(&Approvals::of(house), call, "mgp_access_grant").await?;
+            AccessControl::of(house).grant(call.context, &call.read()?).await
         }),
     )
     .tool(tool("mgp_access_grant", grant_schema))
@@ -52,9 +50,9 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::ACCESS_REVOKE,
         "Takes entries of a principal back.",
-        run!(kernel, call => {
-            agreement::of_call(&kernel.approvals(), call, "mgp_access_revoke").await?;
-            AccessControl::of(kernel).revoke(call.context, &call.read()?).await
+        run!(house, call => {
+            agreement::of_call(&Approvals::of(house), call, "mgp_access_revoke").await?;
+            AccessControl::of(house).revoke(call.context, &call.read()?).await
         }),
     )
     .tool(tool("mgp_access_revoke", revoke_schema))
@@ -102,31 +100,31 @@ fn entry_type() -> Value {
 }
 
 /// Answers about grants, and changes them.
-struct AccessControl<'a, H> {
+struct AccessControl<'a, H: ?Sized> {
     house: &'a H,
     store: Option<&'a Store>,
 }
 
-impl<'a> AccessControl<'a, Kernel> {
-    fn of(kernel: &'a Kernel) -> Self {
-        Self { house: kernel, store: kernel.gate().store() }
+impl<'a> AccessControl<'a, DynHouse> {
+    fn of(house: &'a DynHouse) -> Self {
+        Self { house, store: house.store() }
     }
 }
 
-impl<H: Servers + Rights> AccessControl<'_, H> {
+impl<H: Servers + Rights + ?Sized> AccessControl<'_, H> {
     async fn query(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
         let session = &context.session;
-        if params.agent_id != *session.principal && !decides_for_others(context) {
+        if params.agent_id != *session.principal && !self.house.decides_for_others(context) {
             return Err(not_admin("ask about others", Some(INSTEAD)));
         }
-        let tables = self.house.tables().await?;
-        let presented = Presented::of(context, None);
+        let entitlements = self.house.entitlements().await?;
+        let who = self.house.requester(context);
         let Some(tool) = &params.tool_name else {
             // A token or a profile that is good for less knows nothing of the rest.
             let is_known = |entry: &&switchboard_store::AccessEntry| {
-                self.house.is_covered(session, &presented, Some(&entry.server), entry.tool.as_deref())
+                self.house.is_covered(&who, Some(&entry.server), entry.tool.as_deref())
             };
-            let mine = tables.entries.iter().filter(|entry| entry.principal == params.agent_id);
+            let mine = entitlements.entries().iter().filter(|entry| entry.principal == params.agent_id);
             let entries = mine.filter(|entry| entry.server == params.server_id).filter(is_known).map(|entry| {
                 let written = AccessEntry::new(
                     entry.entry_type(),
@@ -144,17 +142,17 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessEntries::new(agent, server, entries.collect::<Vec<_>>()));
         };
-        let is_told = self.house.is_covered(session, &presented, Some(&params.server_id), Some(tool));
+        let is_told = self.house.is_covered(&who, Some(&params.server_id), Some(tool));
         let server = self.house.server(&params.server_id).filter(|_| is_told);
         // Who may not use a server does not learn whether it is there.
         let default = match &server {
             Some(server) => self.house.default_for(&params.agent_id, server),
-            None if decides_for_others(context) => return Err(unknown_server(&params.server_id)),
+            None if self.house.decides_for_others(context) => return Err(unknown_server(&params.server_id)),
             None => DefaultPolicy::OptIn,
         };
         let now = self.house.time();
         let access = if is_told {
-            tables.access.decide(&params.agent_id, &params.server_id, Some(tool), default, now)
+            entitlements.decide(&params.agent_id, &params.server_id, Some(tool), default, now)
         } else {
             // As if nothing had been said of it.
             Access { allow: false, source: DecidedBy::DefaultPolicy, rule: None }
@@ -164,7 +162,7 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
             let (agent, server) = (params.agent_id.clone(), params.server_id.clone());
             return written(&AccessToolPermission::new(agent, server, tool.clone(), permission));
         }
-        let entry = access.rule.and_then(|rule| tables.entries.get(rule));
+        let entry = access.rule.and_then(|rule| entitlements.entries().get(rule));
         let source = access::Source::from_word(access.source.as_str()).unwrap_or(access::Source::DefaultPolicy);
         written(&AccessQueryResult::new(
             permission,
@@ -236,7 +234,7 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
 
     /// Whoever may decide for others decides with a narrowed token about what that token covers, and knows of nothing else.
     fn within_reach(&self, context: &Context, server: &str, tool: Option<&str>) -> Result<(), Fault> {
-        let is_covered = self.house.is_covered(&context.session, &Presented::of(context, None), Some(server), tool);
+        let is_covered = self.house.is_covered(&self.house.requester(context), Some(server), tool);
         if is_covered { Ok(()) } else { Err(unknown_server(server)) }
     }
 
@@ -244,7 +242,7 @@ impl<H: Servers + Rights> AccessControl<'_, H> {
     fn operator_actions(&self, context: &Context) -> Result<OperatorActions, Fault> {
         let store = self.store.cloned();
         let store = store.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "this kernel keeps no grants"))?;
-        Ok(OperatorActions::new(store, audit::principal(&context.session)))
+        Ok(OperatorActions::new(store, principal(&context.session)))
     }
 }
 

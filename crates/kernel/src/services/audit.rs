@@ -11,7 +11,6 @@ use switchboard_store::{AuditFilter, Store};
 
 use super::house::Rights;
 use super::table::{Needs, OwnCall, OwnMethod, OwnTool, run};
-use crate::gate::Presented;
 
 /// Events in one answer, and where nobody says how many.
 const MOST: usize = 1_000;
@@ -30,7 +29,7 @@ struct ReplayParams {
 pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
     method::AUDIT_REPLAY,
     "What was put on the audit log since some record or time.",
-    run!(kernel, call => replay(kernel, kernel.gate().store(), call).await),
+    run!(house, call => replay(house, house.store(), call).await),
 )
 .tool(OwnTool::new("mgp_audit_replay", schema).needs(Needs::Mgp(Extension::Audit)).admin_only())
 .for_admins("read the audit log", Some("only an operator may; `switchboard audit` shows it on the command line"))];
@@ -47,7 +46,7 @@ fn schema() -> Value {
 ///
 /// # Errors
 /// The parameters cannot be read, or the log cannot.
-async fn replay(house: &impl Rights, store: Option<&Store>, call: &OwnCall<'_>) -> Result<Value, Fault> {
+async fn replay(house: &(impl Rights + ?Sized), store: Option<&Store>, call: &OwnCall<'_>) -> Result<Value, Fault> {
     let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
     let asked: ReplayParams = call.read()?;
     let since: Option<Timestamp> = asked
@@ -62,13 +61,13 @@ async fn replay(house: &impl Rights, store: Option<&Store>, call: &OwnCall<'_>) 
     let unreadable =
         |error| Fault::new(FaultKind::ResourceExhausted, "the audit log cannot be read").with_source(error);
     let records = store.audit().query(&filter, limit).await.map_err(unreadable)?;
-    let presented = Presented::of(call.context, None);
+    let who = house.requester(call.context);
     let event = |record: &switchboard_store::AuditRecord| {
         let mut event: Value = serde_json::from_str(&record.event).ok()?;
         let target = &event["target"];
         // A token that is good for some servers reads of these.
         let (server, tool) = (target["server_id"].as_str(), target["tool_name"].as_str());
-        if !house.is_covered(&call.context.session, &presented, server, tool) {
+        if !house.is_covered(&who, server, tool) {
             return None;
         }
         event["seq"] = record.seq.into();

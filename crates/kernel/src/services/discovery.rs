@@ -32,9 +32,11 @@ use switchboard_wire::Raw;
 
 use clients::Bearing;
 pub use clients::{COMMAND_LINE, ClientTools, Clients};
-pub(crate) use describe::CALL;
+pub use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
+
+use super::house::DynHouse;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
@@ -85,7 +87,7 @@ impl ToolContext {
 
 /// What the kernel keeps for finding tools.
 #[derive(Default)]
-pub(crate) struct Discovery {
+pub struct Discovery {
     index: Arc<Index>,
     principals: Mutex<HashMap<Arc<str>, PrincipalTools>>,
 }
@@ -135,7 +137,7 @@ struct ClientSession {
 }
 
 /// What a principal may see, read once.
-pub(crate) struct VisibleTools {
+pub struct VisibleTools {
     list: Raw,
     tools: HashMap<String, Raw>,
     /// In the order of the list.
@@ -159,6 +161,20 @@ impl VisibleTools {
 
     fn is_of(&self, list: &Raw) -> bool {
         std::ptr::eq(self.list.as_bytes(), list.as_bytes())
+    }
+}
+
+/// Answers searches, and says which tools stand in whose list.
+pub struct ToolFinder<'a> {
+    house: &'a DynHouse,
+    discovery: &'a Discovery,
+}
+
+impl<'a> ToolFinder<'a> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, discovery: &house.services().discovery }
     }
 }
 
@@ -194,7 +210,7 @@ impl Discovery {
     }
 
     /// A session has ended, and what was loaded in it with it.
-    pub(crate) fn forget(&self, session: &Client) {
+    pub fn forget(&self, session: &Client) {
         if let Some(kept) = self.principals.lock().get_mut(&session.rights_key()) {
             kept.sessions.remove(&Some(session.id.clone()));
         }
@@ -206,7 +222,7 @@ impl Discovery {
     }
 
     /// Notes that a tool was used, where anything is kept for its user.
-    pub(crate) fn used(&self, session: &Client, tool: &str) {
+    pub fn used(&self, session: &Client, tool: &str) {
         if let Some(kept) = self.principals.lock().get_mut(&session.rights_key())
             && let Some(client) = kept.sessions.get_mut(&key_of(session))
         {

@@ -8,7 +8,7 @@ mod own;
 mod requests;
 mod upstream;
 
-pub(crate) use requests::on_stream;
+pub use requests::{Made, on_stream};
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_bus::{Audience, Bus, Event, Heard, Local, SeenEvents};
 use switchboard_flow::subscription::{Book, Limits, Offered, Wanted};
-use switchboard_peer::{Remote, Session};
+use switchboard_peer::Remote;
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mgp::event::{Event as MgpEvent, TERMINATED};
 use switchboard_protocol::proposals::push::{self, PushEvent};
@@ -27,10 +27,7 @@ use switchboard_protocol::{Fault, mgp};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::time::Instant;
 
-use crate::gate::rights::sees_all;
-use crate::gate::scopes::Presented;
-use crate::kernel::Kernel;
-use crate::services::house::{Rights, Servers, Tasks};
+use crate::services::house::{DynHouse, Requester, Rights, Servers, Tasks};
 
 /// Ids that are remembered, to tell an event that comes again.
 const REMEMBERED: usize = 16_384;
@@ -50,11 +47,10 @@ pub(crate) enum Dialect {
 
 /// Where the events of a subscription go.
 struct Listener {
-    session: Arc<Session>,
+    /// Who subscribed: what the session tokens that were shown then do not cover is not told.
+    who: Requester,
     /// What the subscriber calls the subscription.
     name: Arc<str>,
-    /// The session tokens that were shown when it subscribed: what they do not cover is not told.
-    presented: Presented,
     /// Where events are sent; none where they must be asked for.
     push: OnceLock<Arc<dyn Remote>>,
     /// The number of the last event that was sent.
@@ -65,7 +61,7 @@ struct Listener {
 }
 
 /// Subscriptions and the bus.
-pub(crate) struct Events {
+pub struct Events {
     bus: Arc<dyn Bus>,
     book: Mutex<Book<Event>>,
     listeners: Mutex<HashMap<Arc<str>, Arc<Listener>>>,
@@ -119,19 +115,26 @@ impl Events {
 }
 
 /// Subscriptions, and who may hear of what.
-#[derive(Clone)]
-pub(crate) struct EventService<H> {
-    house: H,
+pub struct EventService<H: ?Sized> {
+    house: Arc<H>,
     events: Arc<Events>,
 }
 
-impl EventService<Kernel> {
-    pub(crate) fn new(kernel: &Kernel, events: &Arc<Events>) -> Self {
-        Self { house: kernel.clone(), events: events.clone() }
+impl<H: ?Sized> Clone for EventService<H> {
+    fn clone(&self) -> Self {
+        Self { house: self.house.clone(), events: self.events.clone() }
     }
 }
 
-impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
+impl EventService<DynHouse> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &DynHouse) -> Self {
+        Self { house: house.shared(), events: house.services().events.clone() }
+    }
+}
+
+impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
     /// Takes events off the bus until the kernel ends. Begun with the first subscription.
     fn pump_events(&self) {
         if self.events.pumping.swap(true, Ordering::AcqRel) {
@@ -139,7 +142,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         }
         let mut feed = self.events.bus.listen();
         let service = self.clone();
-        self.house.spawn(async move {
+        self.house.spawn(Box::pin(async move {
             let mut seen = SeenEvents::new(REMEMBERED);
             loop {
                 let end = service.events.book.lock().next_end();
@@ -164,7 +167,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
             }
             let ended = service.events.book.lock().remove_all(|_| true);
             service.ended(ended, "shutdown");
-        });
+        }));
     }
 
     /// Tells an event to those who want it and may hear of it.
@@ -179,7 +182,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         let weight = event.data.as_bytes().len() + 256;
         let listener = |id: &Arc<str>| self.events.listeners.lock().get(id).cloned();
         let may_hear = |id: &Arc<str>, _: &Wanted| {
-            listener(id).is_some_and(|listener| self.may_hear(&listener.session, &listener.presented, &event.audience))
+            listener(id).is_some_and(|listener| self.may_hear(&listener.who, &event.audience))
         };
         let deliveries = self.events.book.lock().offer(&offered, event, weight, may_hear);
         for delivery in deliveries {
@@ -189,28 +192,28 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         }
     }
 
-    /// Whether an event may be told to a session that shows these session tokens, now.
-    fn may_hear(&self, session: &Session, presented: &Presented, audience: &Audience) -> bool {
+    /// Whether an event may be told to somebody now.
+    fn may_hear(&self, who: &Requester, audience: &Audience) -> bool {
+        let session = &who.session;
         let identity = &session.identity;
         if identity.ended.is_cancelled() {
             return false;
         }
         match audience {
             Audience::Everybody => true,
-            Audience::Operators => sees_all(session, presented),
+            Audience::Operators => self.house.sees_all(who),
             Audience::Doer { principal, server, tool } => {
                 (identity.admin || session.principal == *principal)
-                    && self.house.is_covered(session, presented, server.as_deref(), tool.as_deref())
+                    && self.house.is_covered(who, server.as_deref(), tool.as_deref())
             }
             Audience::Some { principals, .. }
                 if !identity.admin && !principals.iter().any(|name| **name == *session.principal) =>
             {
                 false
             }
-            Audience::Server(id) | Audience::Some { server: id, .. } => self.house.server(id).is_some_and(|server| {
-                let tables = self.house.latest_tables();
-                self.house.knows_within(&tables, session, presented, &server)
-            }),
+            Audience::Server(id) | Audience::Some { server: id, .. } => {
+                self.house.server(id).is_some_and(|server| self.house.latest_entitlements().knows(who, &server))
+            }
         }
     }
 
@@ -235,7 +238,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     }
 
     /// A session, or a stream, has ended: its subscriptions end with it.
-    pub(crate) fn end_subscriptions_of(&self, owner: &str) {
+    pub fn end_subscriptions_of(&self, owner: &str) {
         if !self.events.are_wanted() {
             return;
         }

@@ -13,14 +13,13 @@ use switchboard_catalog::{Hit, Search};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mgp::Risk;
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_upstream::Server;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
-use super::discovery::Discovery;
-use super::house::{Lists, Servers};
+use super::discovery::{Discovery, ToolFinder};
+use super::house::{DynHouse, View};
 use super::manifest::Manifests;
-use crate::kernel::{Kernel, View};
-use crate::server::Server;
 
 /// The member of a call that says it.
 const INTENT: &str = "intent";
@@ -51,24 +50,25 @@ struct Bounds {
 }
 
 /// Tells servers what a caller wants to reach, and gives advice.
-pub(crate) struct Adviser<'a, H> {
-    house: &'a H,
+pub struct Adviser<'a> {
+    house: &'a DynHouse,
     discovery: &'a Discovery,
     manifests: &'a Manifests,
 }
 
-impl<'a> Adviser<'a, Kernel> {
-    pub(crate) fn of(kernel: &'a Kernel) -> Self {
-        Self { house: kernel, discovery: kernel.discovery(), manifests: kernel.manifests() }
+impl<'a> Adviser<'a> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &'a DynHouse) -> Self {
+        let services = house.services();
+        Self { house, discovery: &services.discovery, manifests: &services.manifests }
     }
-}
 
-impl<H: Servers + Lists> Adviser<'_, H> {
     /// Parameters of a call with its intent as this server expects it; `None` where they can stay as they are.
     ///
     /// A server that understands it finds it at both places that are in use. For others a client of the proposal is heard
     /// by us alone: a member of the parameters that a server does not know can break it. `_meta` is never touched there.
-    pub(crate) fn params_towards(
+    pub fn params_towards(
         &self,
         context: &Context,
         server: &Server,
@@ -90,7 +90,7 @@ impl<H: Servers + Lists> Adviser<'_, H> {
     }
 
     /// The answer to a call with an intent, with advice where there is some.
-    pub(crate) async fn advised(
+    pub async fn advised(
         &self,
         context: &Context,
         server: &Arc<Server>,
@@ -123,12 +123,12 @@ impl<H: Servers + Lists> Adviser<'_, H> {
         let named = advice.member("recommended_tool")?.as_text()?;
         let calm = advice.member("reason").and_then(|why| why.as_text()).is_none_or(|why| !screen::is_striking(&why));
         let view = self.house.view();
-        let list = self.house.visible_tools(context, &view).await.ok()?;
-        let seen = self.house.seen(&context.session, &list);
-        let mut tools = view.directory.tools();
+        let list = view.visible_tools(context).await.ok()?;
+        let seen = ToolFinder::of(self.house).seen(&context.session, &list);
+        let mut tools = view.tools();
         let exposed = tools
-            .find(|(id, _, route)| *id == server.id() && *route.original == *named)
-            .map(|(_, exposed, _)| exposed)
+            .find(|tool| tool.id == server.id() && *tool.original == *named)
+            .map(|tool| tool.exposed)
             .filter(|exposed| calm && seen.has(exposed));
         let edit = Edit::of(result).ok()?;
         let Some(exposed) = exposed else { return Some(edit.remove(SUGGESTION).finish()) };
@@ -141,12 +141,12 @@ impl<H: Servers + Lists> Adviser<'_, H> {
 
     async fn own_advice(&self, context: &Context, called: &str, intent: &str, result: &Raw) -> Option<Raw> {
         let view = self.house.view();
-        let list = self.house.visible_tools(context, &view).await.ok()?;
+        let list = view.visible_tools(context).await.ok()?;
         tokio::time::timeout(INDEX_WAIT, self.discovery.index_up_to_date(&view)).await.ok()?;
-        let seen = self.house.seen(&context.session, &list);
-        let (home, risk) = place_of(&view, called)?;
+        let seen = ToolFinder::of(self.house).seen(&context.session, &list);
+        let (home, risk) = place_of(&*view, called)?;
         let callable = |name: &str, everywhere: bool| {
-            let place = place_of(&view, name).filter(|_| name == called || seen.has(name));
+            let place = place_of(&*view, name).filter(|_| name == called || seen.has(name));
             place.is_some_and(|(server, other)| other <= risk && (everywhere || server == home))
         };
         let search = Search::new(intent).top(COMPARED);
@@ -183,9 +183,9 @@ fn speaks(context: &Context) -> bool {
 }
 
 /// The server that has a tool, and how dangerous the tool is.
-fn place_of(view: &View, name: &str) -> Option<(usize, Risk)> {
-    let route = view.directory.tool(name)?;
-    Some((route.server, route.policy?.assessment.risk))
+fn place_of(view: &dyn View, name: &str) -> Option<(usize, Risk)> {
+    let route = view.tool(name)?;
+    Some((route.server, route.facts?.assessment().risk))
 }
 
 #[cfg(test)]

@@ -9,23 +9,18 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use switchboard_audit::{self as audit, Auditor, event, result};
 use switchboard_flow::lifecycle::{After, Reason, State};
 use switchboard_peer::{Call, Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::{Extension, method};
+use switchboard_protocol::mgp::{Agreement, Extension, method};
+use switchboard_protocol::spoken::NAME;
+use switchboard_upstream::{ListKind, Order, Restart, Server, millis, speaks_of_life};
 use switchboard_wire::{Notification, Object, Raw};
 
-use super::house::{Rights, Servers};
+use super::house::{DynHouse, Requester, Rights, Servers};
+use super::principal;
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
-use crate::directory::ListKind;
-use crate::forward::malformed;
-use crate::gate::Presented;
-use crate::gate::audit::{self, Auditor, event, result};
-use crate::gate::rights::sees_all;
-use crate::initialize;
-use crate::kernel::{Kernel, ServerStatus};
-use crate::server::{Order, Server, millis, speaks_of_life};
-use crate::spec::Restart;
 
 /// What the operator's command asks the kernel: the state of all servers.
 pub const SERVERS_LIST: &str = "dev.switchboard/servers/list";
@@ -43,33 +38,33 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::HEALTH_PING,
         "Whether a server lives.",
-        run!(kernel, call => ServerLife::of(kernel).ping(call.context, &call.params()).await),
+        run!(house, call => ServerLife::of(house).ping(call.context, &call.params()).await),
     )
     .tool(tool("mgp_health_ping", server_schema)),
     OwnMethod::method(
         method::HEALTH_STATUS,
         "How a server is: state, tools, calls that run, restarts.",
-        run!(kernel, call => ServerLife::of(kernel).status(call.context, &call.params()).await),
+        run!(house, call => ServerLife::of(house).status(call.context, &call.params()).await),
     )
     .tool(tool("mgp_health_status", server_schema)),
     OwnMethod::method(
         method::LIFECYCLE_SHUTDOWN,
         "Ends a server after the calls that run.",
-        run!(kernel, call => ServerLife::of(kernel).shut_down(call.context, &call.params())),
+        run!(house, call => ServerLife::of(house).shut_down(call.context, &call.params())),
     )
     .tool(tool("mgp_lifecycle_shutdown", shutdown_schema).admin_only())
     .for_admins("start or end servers", Some(INSTEAD)),
     OwnMethod::method(
         SERVERS_LIST,
         "All servers and how they are, for the command line.",
-        run!(kernel, call => Ok::<_, Fault>(list(kernel, call.context))),
+        run!(house, call => Ok::<_, Fault>(list(house, call.context))),
     )
     .for_admins("see all servers", None)
     .uncounted(),
     OwnMethod::method(
         SERVERS_ORDER,
         "Starts, stops or restarts a server, for the command line.",
-        run!(kernel, call => ServerLife::of(kernel).order(call.context, &call.params())),
+        run!(house, call => ServerLife::of(house).order(call.context, &call.params())),
     )
     .for_admins("start or end servers", Some(INSTEAD))
     .uncounted(),
@@ -94,20 +89,21 @@ fn shutdown_schema() -> Value {
 }
 
 /// Answers about servers, and orders them.
-pub(crate) struct ServerLife<'a, H> {
+pub struct ServerLife<'a, H: ?Sized> {
     house: &'a H,
     audit: &'a Auditor,
 }
 
-impl<'a> ServerLife<'a, Kernel> {
-    pub(crate) fn of(kernel: &'a Kernel) -> Self {
-        Self { house: kernel, audit: &kernel.gate().audit }
+impl<'a> ServerLife<'a, DynHouse> {
+    /// That of a house.
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, audit: house.audit() }
     }
 }
 
-impl<H: Servers + Rights> ServerLife<'_, H> {
+impl<H: Servers + Rights + ?Sized> ServerLife<'_, H> {
     /// A server is in another state: written down, and told to those of some clients who want to know.
-    pub(crate) fn tell(
+    pub fn tell(
         &self,
         clients: Vec<Arc<Session>>,
         server: &Server,
@@ -156,20 +152,22 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
         });
         let Ok(params) = Raw::from_value(&params) else { return };
         let notification = Notification::new(method::LIFECYCLE, Some(params));
-        let tables = self.house.latest_tables();
+        let entitlements = self.house.latest_entitlements();
         for session in clients {
-            if sees_all(&session, &Presented::default()) || self.house.knows_of(&tables, &session, server) {
-                let _ = session.remote().notify(notification.clone());
+            let who = Requester { session, tokens: Vec::new() };
+            if self.house.sees_all(&who) || entitlements.knows_of(&who.session, server) {
+                let _ = who.session.remote().notify(notification.clone());
             }
         }
     }
 
     /// The server that a request is about, if the caller may know of it. Without one it is about the kernel.
     async fn asked_about(&self, context: &Context, params: &Raw) -> Result<Option<Arc<Server>>, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let Some(id) = object.text("server_id") else { return Ok(None) };
-        let tables = self.house.tables().await?;
-        let known = |server: &Arc<Server>| self.house.sees(&tables, context, server);
+        let entitlements = self.house.entitlements().await?;
+        let who = self.house.requester(context);
+        let known = |server: &Arc<Server>| self.house.sees(&*entitlements, &who, server);
         self.house.server(&id).filter(known).map(Some).ok_or_else(|| unknown_server(&id))
     }
 
@@ -179,7 +177,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
             let status = if self.house.is_draining() { "degraded" } else { "healthy" };
             let uptime = self.house.uptime().as_secs();
             return Ok(json!({
-                "status": status, "timestamp": now(), "uptime_secs": uptime, "server_id": initialize::NAME,
+                "status": status, "timestamp": now(), "uptime_secs": uptime, "server_id": NAME,
             }));
         };
         if let Some(hub) = server.hub_now() {
@@ -233,16 +231,17 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
 
     /// How the kernel is, seen by this caller.
     async fn own_status(&self, context: &Context) -> Value {
-        let tables = self.house.tables().await.ok();
+        let entitlements = self.house.entitlements().await.ok();
         let view = self.house.view();
-        let sees_all = sees_all(&context.session, &Presented::of(context, None));
+        let who = self.house.requester(context);
+        let sees_all = self.house.sees_all(&who);
         let known = |server: &&Arc<Server>| {
-            sees_all || tables.as_deref().is_some_and(|tables| self.house.sees(tables, context, server))
+            sees_all || entitlements.as_deref().is_some_and(|entitlements| entitlements.knows(&who, server))
         };
         let (mut total, mut available, mut pending) = (0, 0, 0);
         let mut checks = Map::new();
-        checks.insert("store".to_owned(), tables.is_some().into());
-        for server in view.servers.iter().filter(known) {
+        checks.insert("store".to_owned(), entitlements.is_some().into());
+        for server in view.servers().iter().filter(known) {
             let tools = server.count(ListKind::Tools);
             let up = server.hub_now().is_some();
             total += tools;
@@ -252,7 +251,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
         }
         let well = checks.values().all(|check| *check == Value::Bool(true)) && !self.house.is_draining();
         json!({
-            "server_id": initialize::NAME,
+            "server_id": NAME,
             "status": if well { "healthy" } else { "degraded" },
             "uptime_secs": self.house.uptime().as_secs(),
             "tools_available": available,
@@ -264,7 +263,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 
     fn shut_down(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let server = self.named_server(context, &object)?;
         let reason = match object.text("reason") {
             None => Reason::OperatorRequest,
@@ -281,7 +280,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 
     fn order(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let object = Object::open(params).map_err(malformed)?;
+        let object = Object::open(params).map_err(Fault::malformed)?;
         let server = self.named_server(context, &object)?;
         let patience = patience(&object, &server)?;
         let word = object.text("order").unwrap_or_default();
@@ -307,7 +306,7 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     fn named_server(&self, context: &Context, params: &Object) -> Result<Arc<Server>, Fault> {
         let missing = || Fault::new(FaultKind::InvalidParams, "`server_id` is missing or no string");
         let id = params.text("server_id").ok_or_else(missing)?;
-        let is_covered = self.house.is_covered(&context.session, &Presented::of(context, None), Some(&id), None);
+        let is_covered = self.house.is_covered(&self.house.requester(context), Some(&id), None);
         self.house.server(&id).filter(|_| is_covered).ok_or_else(|| unknown_server(&id))
     }
 
@@ -334,70 +333,24 @@ impl<H: Servers + Rights> ServerLife<'_, H> {
     }
 
     fn note_order(&self, server: &Server, context: &Context, what: &str) {
-        let event = audit::event_of(event::SERVER_ORDER, audit::principal(&context.session), result::SUCCESS);
+        let event = audit::event_of(event::SERVER_ORDER, principal(&context.session), result::SUCCESS);
         self.audit.note_now(&audit::with(audit::about(event, server.id(), None), "order", what));
     }
 }
 
 /// All servers, for the command line; for a token that is good for some, those.
-fn list(kernel: &Kernel, context: &Context) -> Value {
-    let presented = Presented::of(context, None);
-    let is_covered =
-        |status: &&ServerStatus| Rights::is_covered(kernel, &context.session, &presented, Some(&status.id), None);
-    let statuses = kernel.status();
+fn list<H: Servers + Rights + ?Sized>(house: &H, context: &Context) -> Value {
+    let who = house.requester(context);
+    let covered = house.descriptions().into_iter().filter(|(id, _)| house.is_covered(&who, Some(id), None));
     json!({
-        "servers": statuses.iter().filter(is_covered).map(described).collect::<Vec<_>>(),
-        "draining": kernel.is_draining(),
-        "uptime_secs": kernel.began().elapsed().as_secs(),
-    })
-}
-
-/// What is told of one server to who may see all.
-pub(crate) fn described(status: &ServerStatus) -> Value {
-    let hidden: Vec<_> =
-        status.hidden.iter().map(|one| json!({"name": one.name, "why": one.why, "unfit": one.unfit})).collect();
-    let mended = status.mended.iter();
-    let mended: Vec<_> =
-        mended.map(|one| json!({"name": one.name, "what": one.what, "legacy_only": one.legacy_only})).collect();
-    let latency = |share| status.activity.latency.quantile(share).map(|time| time.as_secs_f64() * 1_000.0);
-    json!({
-        "id": status.id.as_ref(),
-        "state": status.state.as_str(),
-        "phase": status.phase.word(),
-        "why": status.phase.why(),
-        "revision": status.revision.map(|revision| revision.as_str()),
-        "counts": status.counts,
-        "problems": status.problems,
-        "hidden": hidden,
-        "mended": mended,
-        "held": status.held,
-        "marked": status.marked,
-        "trust_level": status.trust.as_str(),
-        "permissions_missing": status.permissions_missing,
-        "tools_lacking": status.tools_lacking,
-        "asleep": status.phase == crate::server::Phase::Asleep,
-        "health": status.health.as_str(),
-        "breaker": status.breaker,
-        "uptime_secs": status.uptime.as_secs(),
-        "uptime_ms": millis(status.uptime),
-        "restarts": status.restarts,
-        "pending": status.pending,
-        "calls": status.activity.calls,
-        "errors": status.activity.failures,
-        "last_error": status.activity.last_error,
-        "stray_answers": status.disorder.stray_answers,
-        "refused_lines": status.disorder.refused_lines,
-        "foreign_progress": status.disorder.foreign_progress,
-        "dropped_notifications": status.activity.dropped_notifications,
-        "tools": status.counts[0],
-        "latency_ms_p50": latency(0.5),
-        "latency_ms_p99": latency(0.99),
-        "latency_counts": status.activity.latency.counts(),
+        "servers": covered.map(|(_, description)| description).collect::<Vec<_>>(),
+        "draining": house.is_draining(),
+        "uptime_secs": house.uptime().as_secs(),
     })
 }
 
 fn agreed_on_lifecycle(capabilities: &Raw) -> bool {
-    initialize::agreed_with(capabilities).is_some_and(|agreement| agreement.has(Extension::Lifecycle))
+    Agreement::with_client(capabilities).is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 
 fn unknown_server(id: &str) -> Fault {
@@ -414,6 +367,7 @@ fn patience(params: &Object, server: &Server) -> Result<Duration, Fault> {
 }
 
 /// The refusal of a call that comes while the kernel ends.
-pub(crate) fn ending() -> Fault {
+#[must_use]
+pub fn ending() -> Fault {
     Fault::new(FaultKind::ServerDraining, "Switchboard is ending and takes no new calls")
 }

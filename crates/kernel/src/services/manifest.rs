@@ -30,28 +30,27 @@ use switchboard_protocol::proposals::manifest::{
     ManifestTool, Quota, RateLimits, ServiceManifest, SizeLimits, Truncated, manifest_version_of,
 };
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_store::Digest;
+use switchboard_upstream::{ListKind, Server};
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
+use super::discovery::ToolFinder;
+use super::house::{DynHouse, ShownTool, ToolRoute, View};
 use super::table::{self, Form, OwnMethod, OwnTool, run};
-use crate::clients::ClientState;
-use crate::directory::{ListKind, Route};
-use crate::initialize;
-use crate::kernel::{Kernel, View};
-use crate::server::Server;
 use build::{Built, Known};
 
 /// For how many seconds a manifest need not be asked for again, unless a notice comes.
 const TTL_SECONDS: u64 = 300;
 /// The channel on which its changes are told.
-pub(crate) const CHANNEL: &str = "system.manifest.changed";
+pub(super) const CHANNEL: &str = "system.manifest.changed";
 /// Letters of an etag.
 const ETAG: usize = 32;
 
 /// What the kernel keeps for manifests.
 #[derive(Default)]
-pub(crate) struct Manifests {
+pub struct Manifests {
     asked: upstream::UpstreamManifests,
     /// The classes of times that were measured, at the last look.
     classes: Mutex<Vec<(Arc<str>, String, LatencyClass)>>,
@@ -68,15 +67,15 @@ pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
     GET_MANIFEST,
     "What you may use here, as a plan needs it: tools with schemas, cost, latency (measured), quotas, \
         scopes, media types and sizes. Name a server or single tools to get less.",
-    run!(kernel, call => kernel.get_manifest(call.context, call.read()?, call.form).await),
+    run!(house, call => ManifestService::of(house).get_manifest(call.context, call.read()?, call.form).await),
 )
 .tool(OwnTool::new(GET_MANIFEST, schema).only_reads().in_manifests_and_when(is_listed))];
 
 /// Whether the tool is listed: for clients that speak any of the proposals, where no server's own is in its place.
-fn is_listed(kernel: &Kernel, context: &Context) -> bool {
+fn is_listed(house: &DynHouse, context: &Context) -> bool {
     let capabilities = &context.caller.capabilities;
     capabilities.as_bytes().len() > 2
-        && kernel.view().directory.tool(GET_MANIFEST).is_none()
+        && house.view().tool(GET_MANIFEST).is_none()
         && !proposals::declared(capabilities).is_empty()
 }
 
@@ -87,14 +86,25 @@ fn schema() -> Value {
         "if_none_match": {"type": "string", "description": "The etag of a manifest that you have"}}})
 }
 
-impl Kernel {
+/// Puts manifests together, and tells of changed ones.
+pub struct ManifestService<'a> {
+    house: &'a DynHouse,
+    manifests: &'a Manifests,
+}
+
+impl<'a> ManifestService<'a> {
+    /// That of a house.
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, manifests: &house.services().manifests }
+    }
+
     /// Answers `get_manifest`: all of it for a program, and for a model as much as a search may bring.
     async fn get_manifest(&self, context: &Context, asked: ManifestParams, form: Form) -> Result<Raw, Fault> {
-        self.wait_for_servers().await;
-        let view = self.view();
-        let server = self.whose(context, &view, asked.server_id.as_deref()).await?;
-        let manifest = self.manifest_of(context, &view, server.as_ref(), &asked, form).await?;
-        ClientState::of(&context.session).hears_of_manifest();
+        self.house.wait_for_servers().await;
+        let view = self.house.view();
+        let server = self.whose(context, &*view, asked.server_id.as_deref()).await?;
+        let manifest = self.manifest_of(context, &*view, server.as_ref(), &asked, form).await?;
+        self.house.note_manifest_reader(&context.session);
         if asked.if_none_match.is_some() && asked.if_none_match == manifest.etag {
             return Ok(Edit::empty()
                 .set("not_modified", Raw::boolean(true))
@@ -106,14 +116,15 @@ impl Kernel {
     }
 
     /// The server that is asked about, if the caller may know of it; `None` for the kernel.
-    async fn whose(&self, context: &Context, view: &View, id: Option<&str>) -> Result<Option<Arc<Server>>, Fault> {
+    async fn whose(&self, context: &Context, view: &dyn View, id: Option<&str>) -> Result<Option<Arc<Server>>, Fault> {
         let Some(id) = id else { return Ok(None) };
-        let tables = self.tables().await?;
-        let found = view.servers.iter().find(|server| &**server.id() == id);
-        let known = |server: &&Arc<Server>| self.sees(&tables, context, server);
+        let entitlements = self.house.entitlements().await?;
+        let who = self.house.requester(context);
+        let found = view.servers().iter().find(|server| &**server.id() == id);
+        let known = |server: &&Arc<Server>| self.house.sees(&*entitlements, &who, server);
         match found.filter(known) {
             Some(server) => Ok(Some(server.clone())),
-            None if id == initialize::NAME => Ok(None),
+            None if id == NAME => Ok(None),
             None => Err(Fault::new(FaultKind::UnknownResource, format!("there is no server `{id}`"))),
         }
     }
@@ -121,33 +132,30 @@ impl Kernel {
     async fn manifest_of(
         &self,
         context: &Context,
-        view: &Arc<View>,
+        view: &dyn View,
         server: Option<&Arc<Server>>,
         asked: &ManifestParams,
         form: Form,
     ) -> Result<ServiceManifest, Fault> {
-        let tables = self.tables().await?;
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let entitlements = self.house.entitlements().await?;
+        let list = view.visible_tools(context).await?;
         let visible = names_of(&list);
         let wanted = |owner: &str| server.is_none_or(|server| &**server.id() == owner);
-        let shown: Vec<_> = view
-            .directory
-            .shown_tools()
-            .filter(|(owner, _, exposed, _)| wanted(owner) && visible.contains(*exposed))
-            .collect();
+        let shown: Vec<_> =
+            view.shown_tools().filter(|tool| wanted(tool.id) && visible.contains(tool.exposed)).collect();
         let said = self.said_by(view, server).await;
         let own = if server.is_none() { self.own_definitions(context, view).await } else { Vec::new() };
         let mut names = ManifestNames::default();
         let mut built: Vec<Built> = Vec::with_capacity(shown.len() + own.len());
-        for (owner, original, exposed, definition) in shown {
-            let Some(route) = view.directory.tool(exposed) else { continue };
-            let Some(of) = view.servers.get(route.server) else { continue };
+        for ShownTool { id: owner, original, exposed, definition } in shown {
+            let Some(route) = view.tool(exposed) else { continue };
+            let Some(of) = view.server_at(route.server) else { continue };
             let said = said.iter().find(|(id, _)| &**id == owner).map(|(_, said)| &**said);
             built.push(self.built(of, &route, (original, exposed), definition, said, &mut names));
         }
         for definition in &own {
             let Some(exposed) = definition.member("name").and_then(|name| name.as_text()) else { continue };
-            let known = Known { exposed: &exposed, server: initialize::NAME, ..Known::own(definition) };
+            let known = Known { exposed: &exposed, server: NAME, ..Known::own(definition) };
             built.push(build::tool(known, &mut names));
         }
         if let Some(only) = &asked.tools {
@@ -157,7 +165,7 @@ impl Kernel {
             });
         }
         let tools: Vec<&ManifestTool> = built.iter().map(|built| &built.tool).collect();
-        let auth = own::auth_for(self, self.gate().options().session_ttl, context, &tables, view, &tools);
+        let auth = own::auth_for(&*entitlements, self.house.session_ttl(), context, view, &tools);
         let (mut lasting, left) = self.limits_for(context, server);
         let own_words = server.and_then(|server| said.iter().find(|(id, _)| id == server.id())).map(|(_, said)| said);
         if let Some(theirs) = own_words.and_then(|said| said.rate_limits.clone()) {
@@ -186,21 +194,21 @@ impl Kernel {
     }
 
     /// Every tool of the kernel that this client can call, listed or not.
-    async fn own_definitions(&self, context: &Context, view: &View) -> Vec<Raw> {
-        let mut tools = self.finding_tools(context, view).await;
-        tools.extend(table::listed(self, context, true));
+    async fn own_definitions(&self, context: &Context, view: &dyn View) -> Vec<Raw> {
+        let mut tools = ToolFinder::of(self.house).finding_tools(context, view).await;
+        tools.extend(table::listed(self.house, context, true));
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
-        tools.retain(|tool| name(tool).is_some_and(|name| view.directory.tool(&name).is_none()));
+        tools.retain(|tool| name(tool).is_some_and(|name| view.tool(&name).is_none()));
         tools
     }
 
     /// What a server says of itself. `route` leads to its tool for that.
-    async fn declared_by(&self, server: &Arc<Server>, route: &Route) -> Option<Arc<DeclaredManifest>> {
+    async fn declared_by(&self, server: &Arc<Server>, route: &ToolRoute) -> Option<Arc<DeclaredManifest>> {
         if !self.may_ask(server, route) {
             return None;
         }
-        let (limits, audit) = (self.limits(), &self.gate().audit);
-        let (said, has_changed) = self.manifests().asked.ask(server, &route.original, limits, audit).await;
+        let (limits, audit) = (self.house.limits(), self.house.audit());
+        let (said, has_changed) = self.manifests.asked.ask(server, &route.original, limits, audit).await;
         if has_changed {
             self.manifest_changed("server");
         }
@@ -208,21 +216,21 @@ impl Kernel {
     }
 
     /// Whether a server's tool may be called without asking anybody.
-    fn may_ask(&self, server: &Server, route: &Route) -> bool {
-        let tables = self.gate().granted.latest();
-        let Some(policy) = route.policy.as_deref() else { return false };
-        let asks = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
-        let lacks = !self.standing(&tables, server, Some(policy)).missing.is_empty();
+    fn may_ask(&self, server: &Server, route: &ToolRoute) -> bool {
+        let entitlements = self.house.latest_entitlements();
+        let Some(facts) = route.facts.as_deref() else { return false };
+        let asks = facts.assessment().confirm.is_some_and(|reason| self.house.asks_for(reason));
+        let lacks = !entitlements.missing_permissions(server, Some(facts)).is_empty();
         !asks && !lacks && server.takes_calls().is_ok()
     }
 
     /// What servers say of themselves, those that do: of one, or of all.
-    async fn said_by(&self, view: &View, only: Option<&Arc<Server>>) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
-        self.manifests().asked.retain(view);
-        let tools = view.directory.shown_tools().filter(|(_, original, ..)| *original == GET_MANIFEST);
-        let asking = tools.filter_map(|(_, _, exposed, _)| {
-            let route = view.directory.tool(exposed)?;
-            let server = view.servers.get(route.server)?.clone();
+    async fn said_by(&self, view: &dyn View, only: Option<&Arc<Server>>) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
+        self.manifests.asked.retain(view);
+        let tools = view.shown_tools().filter(|tool| tool.original == GET_MANIFEST);
+        let asking = tools.filter_map(|tool| {
+            let route = view.tool(tool.exposed)?;
+            let server = view.server_at(route.server)?.clone();
             let wanted = only.is_none_or(|only| Arc::ptr_eq(only, &server));
             wanted.then_some(async move { Some((server.id().clone(), self.declared_by(&server, &route).await?)) })
         });
@@ -232,20 +240,22 @@ impl Kernel {
     fn built(
         &self,
         server: &Arc<Server>,
-        route: &Route,
+        route: &ToolRoute,
         (original, exposed): (&str, &str),
         definition: &Raw,
         said: Option<&DeclaredManifest>,
         names: &mut ManifestNames,
     ) -> Built {
         let times = server.timings.known(original);
-        let allowed = self.tool_allowance(server, original);
-        let policy = route.policy.as_deref();
+        let allowed = self.house.tool_allowance(server, original);
+        let facts = route.facts.as_deref();
         let known = Known {
             exposed,
             server: server.id(),
-            policy,
-            confirms: policy.and_then(|policy| policy.assessment.confirm).is_some_and(|reason| self.asks_for(reason)),
+            facts,
+            confirms: facts
+                .and_then(|facts| facts.assessment().confirm)
+                .is_some_and(|reason| self.house.asks_for(reason)),
             said: said.and_then(|said| said.tool(original)),
             times: times.as_deref(),
             streams: server.streams(),
@@ -258,8 +268,8 @@ impl Kernel {
 
     /// What the caller is held to altogether: itself, and the server.
     fn limits_for(&self, context: &Context, server: Option<&Arc<Server>>) -> (RateLimits, Option<Quota>) {
-        let own = self.principal_allowance(&context.session.principal);
-        let servers = server.and_then(|server| self.server_allowance(server));
+        let own = self.house.principal_allowance(&context.session.principal);
+        let servers = server.and_then(|server| self.house.server_allowance(server));
         let now = Timestamp::now();
         [own, servers].into_iter().flatten().fold(
             (RateLimits::default(), None),
@@ -277,8 +287,7 @@ impl Kernel {
         said: Option<&Arc<DeclaredManifest>>,
     ) -> ManifestServer {
         let Some(server) = server else {
-            let mut block =
-                ManifestServer::new(initialize::NAME, env!("CARGO_PKG_VERSION"), context.caller.revision.as_str());
+            let mut block = ManifestServer::new(NAME, env!("CARGO_PKG_VERSION"), context.caller.revision.as_str());
             block.description = Some("One door to many servers".to_owned());
             return block;
         };
@@ -301,8 +310,8 @@ impl Kernel {
 
     fn extensions_of(&self, server: Option<&Arc<Server>>) -> Vec<String> {
         let spoken = |proposal: &Proposal| match server {
-            None => initialize::PROPOSALS.contains(proposal),
-            Some(server) => self.manifests().understands(server, *proposal),
+            None => PROPOSALS.contains(proposal),
+            Some(server) => self.manifests.understands(server, *proposal),
         };
         let all = Proposal::WORDS.iter().filter_map(|word| Proposal::from_word(word));
         all.filter(spoken).map(|proposal| proposal.as_str().to_owned()).collect()
@@ -310,16 +319,16 @@ impl Kernel {
 
     fn sizes(&self) -> SizeLimits {
         let bytes = |bytes: usize| u64::try_from(bytes).ok().filter(|_| bytes < usize::MAX);
-        let results = self.gate().options().result_bytes;
+        let (results, message) = (self.house.max_result_bytes(), self.house.limits().bytes);
         let mut sizes = SizeLimits::new();
-        sizes.max_message_bytes = bytes(self.limits().bytes);
-        sizes.max_result_bytes = bytes(results.min(self.limits().bytes));
+        sizes.max_message_bytes = bytes(message);
+        sizes.max_result_bytes = bytes(results.min(message));
         sizes
     }
 
     /// Leaves out what a model has no room for. The first tool is always there.
     fn cut_to_budget(&self, built: &mut Vec<Built>) -> Option<Truncated> {
-        let room = self.options().tools.budget.discovery_reserve;
+        let room = self.house.tool_context().budget.discovery_reserve;
         let all = built.len();
         let mut tokens = 0;
         let fits = built.iter().take_while(|built| {
@@ -334,19 +343,17 @@ impl Kernel {
     }
 
     /// Tells who asked for a manifest that one has changed, and everybody who subscribed to that.
-    pub(crate) fn manifest_changed(&self, why: &str) {
+    pub fn manifest_changed(&self, why: &str) {
         let data = Edit::empty().set("reason", Raw::string(why)).finish();
-        let hears = |session: &Arc<switchboard_peer::Session>| {
-            session.existing_state::<ClientState>().is_some_and(|state| state.is_told_of_manifest())
-        };
-        for session in self.clients().into_iter().filter(hears) {
+        for session in self.house.clients().into_iter().filter(|session| self.house.reads_manifests(session)) {
             let _ = session.remote().notify(Notification::new(MANIFEST_CHANGED, Some(data.clone())));
         }
-        if !self.events().are_wanted() {
+        let events = &self.house.services().events;
+        if !events.are_wanted() {
             return;
         }
-        self.events().publish(Event {
-            id: self.events().new_id(),
+        events.publish(Event {
+            id: events.new_id(),
             channel: CHANNEL.into(),
             server: None,
             via: None,
@@ -359,16 +366,16 @@ impl Kernel {
     }
 
     /// Looks whether tools have become slower or faster than manifests said.
-    pub(crate) fn look_at_times(&self) {
-        let view = self.view();
+    pub fn look_at_times(&self) {
+        let view = self.house.view();
         let classes: Vec<_> = view
-            .servers
+            .servers()
             .iter()
             .flat_map(|server| {
                 server.timings.classes().into_iter().map(|(name, class)| (server.id().clone(), name, class))
             })
             .collect();
-        let before = std::mem::replace(&mut *self.manifests().classes.lock(), classes.clone());
+        let before = std::mem::replace(&mut *self.manifests.classes.lock(), classes.clone());
         if before != classes {
             self.manifest_changed("latency");
         }
@@ -382,7 +389,7 @@ impl<'a> Known<'a> {
             exposed: "",
             server: "",
             definition,
-            policy: None,
+            facts: None,
             confirms: false,
             said: None,
             times: None,

@@ -6,14 +6,13 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_audit::{self as audit, event, result};
 use switchboard_policy::access::SETTLED;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{
     AccessEntry, AccessSelector, Actor, Approval, AuditEvent, Decision, Digest, Head, Permission, PermissionDecision,
     Pin, Reuse, ServerPermission, Store, StoreError, StoredCallback, Target, Verdict,
 };
-
-use crate::gate::audit::{self, event, result};
 
 /// Decides in somebody's name.
 #[derive(Debug, Clone)]
@@ -221,7 +220,7 @@ impl OperatorActions {
     ///
     /// # Errors
     /// The store takes nothing.
-    pub(crate) async fn note_permission(
+    pub async fn note_permission(
         &self,
         server: &str,
         permission: &str,

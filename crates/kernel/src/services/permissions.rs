@@ -15,7 +15,7 @@ pub(super) const ROWS: &[OwnMethod] = &[
 ];
 
 const fn decided_here(name: &'static str) -> OwnMethod {
-    OwnMethod::method(name, ABOUT, run!(_kernel, _call => refusal()))
+    OwnMethod::method(name, ABOUT, run!(_house, _call => refusal()))
 }
 
 fn refusal() -> Result<Answer, Fault> {

@@ -11,7 +11,7 @@
 //! A registered server belongs to who registered it: nobody else sees it without a grant. Its trust is what the
 //! operator says, and its own word can only lower it.
 
-pub(crate) mod approval;
+pub(super) mod approval;
 mod create;
 mod listing;
 mod recommend;
@@ -27,15 +27,11 @@ use serde::{Deserialize, Serialize};
 use switchboard_peer::{BoxFuture, Context};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::TrustLevel;
+use switchboard_upstream::{ServerSpec, names};
 use switchboard_validators::code::{Language, Level};
 
-use crate::gate::scopes::Presented;
-use crate::kernel::Kernel;
-use crate::names;
-use crate::spec::ServerSpec;
-
-use approval::Approvals;
-pub(crate) use create::Written;
+use super::house::DynHouse;
+pub(super) use create::Written;
 use listing::Listing;
 pub use listing::{Asker, OfferedServer};
 pub use recommend::Offer;
@@ -198,7 +194,7 @@ pub struct KnownServer {
 
 /// What the kernel keeps of servers that come and go.
 #[derive(Default)]
-pub(crate) struct Registry {
+pub struct Registry {
     configured: Mutex<Vec<ServerSpec>>,
     entries: Mutex<Vec<Entry>>,
     shelf: Arc<recommend::Shelf>,
@@ -216,7 +212,7 @@ struct Entry {
 
 impl Registry {
     /// Takes over the servers of the configuration. One that was registered under the name of one of them is gone.
-    pub(crate) fn configure(&self, specs: Vec<ServerSpec>) {
+    pub fn configure(&self, specs: Vec<ServerSpec>) {
         self.entries.lock().retain(|entry| {
             let taken = specs.iter().any(|spec| *spec.id == *entry.registration.id);
             if taken {
@@ -228,7 +224,7 @@ impl Registry {
     }
 
     /// All servers: those of the configuration first, so that they count where two have one id.
-    pub(crate) fn specs(&self) -> Vec<ServerSpec> {
+    pub fn specs(&self) -> Vec<ServerSpec> {
         let mut specs = self.configured.lock().clone();
         specs.extend(self.entries.lock().iter().map(|entry| entry.spec.clone()));
         specs
@@ -287,74 +283,61 @@ impl Registry {
     }
 }
 
-/// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
-/// or tools is not good for new ones, and a session token neither.
-fn may(context: &Context, principals: &[String]) -> bool {
-    let session = &context.session;
-    let named = || principals.iter().any(|principal| **principal == *session.principal);
-    let is_whole = !session.identity.is_limited() && Presented::of(context, None).is_empty();
-    is_whole && (session.identity.admin || named())
+/// Registers servers and takes them away again.
+pub struct Registrar<'a> {
+    house: &'a DynHouse,
+    registry: &'a Registry,
 }
 
-impl Kernel {
-    /// Where a person's agreement is asked for.
-    pub(crate) fn approvals(&self) -> Approvals<'_> {
-        let gate = self.gate();
-        Approvals {
-            policy: gate.options().approval_policy,
-            store: gate.store(),
-            now: gate.granted.time(),
-            audit: &gate.audit,
-            asked: &self.registry().asked,
-        }
+impl<'a> Registrar<'a> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, registry: &house.services().registry }
     }
 
-    fn listing(&self) -> Listing<'_, Self> {
-        Listing { house: self, registry: self.registry() }
-    }
-
-    fn recommender(&self) -> Recommender<'_, Self> {
-        Recommender {
-            listing: self.listing(),
-            discovery: self.discovery(),
-            sources: &self.options().servers.sources,
-            audit: &self.gate().audit,
-        }
-    }
-
-    /// The servers that somebody who asks over HTTP may know of, with the tools that they may use.
-    ///
-    /// # Errors
-    /// It cannot be known now what they may use.
-    pub async fn offered_to(&self, asker: &Asker) -> Result<Vec<OfferedServer>, Fault> {
-        self.listing().offered(&asker.session(), &asker.presented()).await
-    }
-
-    /// The servers that somebody who asks over HTTP may know of, each with how many of its tools they may use. Does
-    /// not wait for servers that are starting.
-    ///
-    /// # Errors
-    /// It cannot be known now what they may use.
-    pub async fn known_to(&self, asker: &Asker) -> Result<HashMap<Arc<str>, usize>, Fault> {
-        self.listing().known(&asker.session(), &asker.presented()).await
-    }
-
-    /// The servers that somebody who asks over HTTP may know of and that can do what is needed, the best first, with
-    /// how well they fit, from 0 to 1, and the tools that do.
-    ///
-    /// # Errors
-    /// It cannot be known now what they may use.
-    pub async fn offered_for(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
-        self.recommender().offers(asker, needed).await
+    /// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
+    /// or tools is not good for new ones, and a session token neither.
+    fn may(&self, context: &Context, principals: &[String]) -> bool {
+        let who = self.house.requester(context);
+        let session = &who.session;
+        let named = || principals.iter().any(|principal| **principal == *session.principal);
+        let is_whole = !session.identity.is_limited() && who.tokens.is_empty();
+        is_whole && (session.identity.admin || named())
     }
 
     /// A session has ended: what was registered for it alone goes with it.
-    pub(crate) fn session_ended(&self, session: &str) {
-        for id in self.registry().of_session(session) {
-            let kernel = self.clone();
-            self.spawn(async move {
-                kernel.retire(&id, crate::gate::audit::kernel(), "session_ended").await;
-            });
+    pub fn session_ended(&self, session: &str) {
+        for id in self.registry.of_session(session) {
+            let house = self.house.shared();
+            self.house.spawn(Box::pin(async move {
+                Registrar::of(&*house).retire(&id, switchboard_audit::kernel(), "session_ended").await;
+            }));
         }
     }
+}
+
+/// The servers that somebody who asks over HTTP may know of, with the tools that they may use.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn offered_to(house: &DynHouse, asker: &Asker) -> Result<Vec<OfferedServer>, Fault> {
+    Listing::of(house).offered(&asker.requester(house)).await
+}
+
+/// The servers that somebody who asks over HTTP may know of, each with how many of its tools they may use. Does not wait
+/// for servers that are starting.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn known_to(house: &DynHouse, asker: &Asker) -> Result<HashMap<Arc<str>, usize>, Fault> {
+    Listing::of(house).known(&asker.requester(house)).await
+}
+
+/// The servers that somebody who asks over HTTP may know of and that can do what is needed, the best first.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn offered_for(house: &DynHouse, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+    Recommender::of(house).offers(asker, needed).await
 }

@@ -6,33 +6,34 @@ use serde_json::{Value, json};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{Proposal, push, streaming};
 
+use super::events::EventService;
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::STREAM_CANCEL,
         "Ends a call of yours that is under way, and gives what came of it so far.",
-        run!(kernel, call => kernel.cancel_stream(call.context, &call.params()).await),
+        run!(house, call => house.cancel_stream(call.context, &call.params()).await),
     )
     .tool(tool("mgp_stream_cancel", Extension::Streaming, cancel_schema))
     .uncounted(),
     OwnMethod::method(
         method::STREAM_PACE,
         "Sets how fast the pieces of a call of yours may come; 0 halts them.",
-        run!(kernel, call => kernel.pace_stream(call.context, &call.params()).await),
+        run!(house, call => house.pace_stream(call.context, &call.params()).await),
     )
     .tool(tool("mgp_stream_pace", Extension::Streaming, pace_schema))
     .uncounted(),
     OwnMethod::method(
         method::EVENTS_SUBSCRIBE,
         "Subscribes to events. The answer says which of the channels there are.",
-        run!(kernel, call => kernel.event_service().subscribe(call.context, &call.params()).await),
+        run!(house, call => EventService::of(house).subscribe(call.context, &call.params()).await),
     )
     .tool(tool("mgp_events_subscribe", Extension::Events, subscribe_schema)),
     OwnMethod::method(
         method::EVENTS_UNSUBSCRIBE,
         "Ends a subscription.",
-        run!(kernel, call => kernel.event_service().unsubscribe(call.context, &call.params())),
+        run!(house, call => EventService::of(house).unsubscribe(call.context, &call.params())),
     )
     .tool(tool("mgp_events_unsubscribe", Extension::Events, || {
         object(&json!({"subscription_id": text("The subscription")}), &["subscription_id"])
@@ -41,19 +42,19 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::EVENTS_REPLAY,
         "Gives the events of a subscription after a number.",
-        run!(kernel, call => kernel.event_service().replay(call.context, &call.params())),
+        run!(house, call => EventService::of(house).replay(call.context, &call.params())),
     )
     .tool(tool("mgp_events_replay", Extension::Events, replay_schema)),
     OwnMethod::method(
         method::PENDING_CALLBACKS,
         "Lists the questions of servers that wait for your answer.",
-        run!(kernel, call => kernel.pending_callbacks(call.context).await),
+        run!(house, call => house.pending_callbacks(call.context).await),
     )
     .tool(tool("mgp_events_pending_callbacks", Extension::Callbacks, || object(&json!({}), &[]))),
     OwnMethod::method(
         method::CALLBACK_RESPOND,
         "Answers a question of a server.",
-        run!(kernel, call => kernel.respond_to_callback(call.context, call.given.as_ref()).await),
+        run!(house, call => house.respond_to_callback(call.context, call.given.as_ref()).await),
     )
     .tool(tool("mgp_callback_respond", Extension::Callbacks, || {
         let properties = json!({"callback_id": text("The question"), "response": {"description": "The answer"}});
@@ -63,23 +64,23 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         push::SUBSCRIBE,
         "Subscribes to events (proposal 15).",
-        run!(kernel, call => kernel.event_service().subscribe_push(call.context, &call.params()).await),
+        run!(house, call => EventService::of(house).subscribe_push(call.context, &call.params()).await),
     ),
     OwnMethod::method(
         push::UNSUBSCRIBE,
         "Ends a subscription (proposal 15).",
-        run!(kernel, call => kernel.event_service().unsubscribe(call.context, &call.params())),
+        run!(house, call => EventService::of(house).unsubscribe(call.context, &call.params())),
     )
     .uncounted(),
     OwnMethod::method(
         push::POLL,
         "Gives the events of a subscription after a number (proposal 15).",
-        run!(kernel, call => kernel.event_service().replay(call.context, &call.params())),
+        run!(house, call => EventService::of(house).replay(call.context, &call.params())),
     ),
     OwnMethod::method(
         streaming::RESUME,
         "Goes on with an operation from a checkpoint that came with one of its pieces.",
-        run!(kernel, call => kernel.resume_operation(call.context, call.id, &call.params()).await),
+        run!(house, call => house.resume_operation(call.context, call.id, &call.params()).await),
     )
     .tool(
         OwnTool::new(streaming::RESUME_TOOL, || {

@@ -6,15 +6,14 @@
 
 use serde_json::{Value, json};
 use switchboard_peer::{BoxFuture, Context, Reply};
-use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::fault::{Fault, FaultKind, readable};
 use switchboard_protocol::mgp::{Agreement, Extension};
 use switchboard_protocol::proposals::{self, Declared, Proposal};
+use switchboard_upstream::names;
 use switchboard_wire::{Id, Raw};
 
+use super::house::DynHouse;
 use super::{access, audit, discovery, lifecycle, manifest, permissions, registry, running, scopes};
-use crate::gate::rights::decides_for_others;
-use crate::kernel::{Kernel, readable};
-use crate::{initialize, names};
 
 /// All of them, in the order in which their tools are listed.
 const TABLE: [&[OwnMethod]; 9] = [
@@ -46,7 +45,7 @@ pub(crate) struct OwnMethod {
 }
 
 /// Answers a call. The future is boxed: what the kernel does itself is seldom, and must not widen the path of the others.
-pub(crate) type Run = for<'a> fn(&'a Kernel, &'a OwnCall<'a>) -> BoxFuture<'a, Result<Answer, Fault>>;
+pub(crate) type Run = for<'a> fn(&'a DynHouse, &'a OwnCall<'a>) -> BoxFuture<'a, Result<Answer, Fault>>;
 
 /// Who may.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,9 +97,9 @@ enum Listed {
     /// For versions of MGP that have kernel tools: from 0.5 on. Who has methods shall not spend a model's attention on tools.
     FromKernelTools,
     /// Where this is so.
-    When(fn(&Kernel, &Context) -> bool),
+    When(fn(&DynHouse, &Context) -> bool),
     /// In manifests for all; in a list of tools where this is so.
-    InManifests(fn(&Kernel, &Context) -> bool),
+    InManifests(fn(&DynHouse, &Context) -> bool),
     /// Before the tools of servers, where [`discovery`] puts it.
     ByDiscovery,
 }
@@ -167,10 +166,10 @@ impl From<Reply> for Answer {
     }
 }
 
-/// The function of a row: `run!(kernel, call => ...)`.
+/// The function of a row: `run!(house, call => ...)`.
 macro_rules! run {
-    ($kernel:ident, $call:ident => $work:expr) => {
-        |$kernel, $call| Box::pin(async move { Ok($crate::services::table::Answer::from($work?)) })
+    ($house:ident, $call:ident => $work:expr) => {
+        |$house, $call| Box::pin(async move { Ok($crate::services::table::Answer::from($work?)) })
     };
 }
 pub(crate) use run;
@@ -208,8 +207,8 @@ impl OwnMethod {
     }
 
     /// Answers a call.
-    pub(super) fn run<'a>(&self, kernel: &'a Kernel, call: &'a OwnCall<'a>) -> BoxFuture<'a, Result<Answer, Fault>> {
-        (self.run)(kernel, call)
+    pub(super) fn run<'a>(&self, house: &'a DynHouse, call: &'a OwnCall<'a>) -> BoxFuture<'a, Result<Answer, Fault>> {
+        (self.run)(house, call)
     }
 
     /// The tool as clients are told of it.
@@ -271,11 +270,11 @@ impl OwnTool {
         Self { listed: Listed::FromKernelTools, ..self }
     }
 
-    pub(crate) const fn listed_when(self, when: fn(&Kernel, &Context) -> bool) -> Self {
+    pub(crate) const fn listed_when(self, when: fn(&DynHouse, &Context) -> bool) -> Self {
         Self { listed: Listed::When(when), ..self }
     }
 
-    pub(crate) const fn in_manifests_and_when(self, when: fn(&Kernel, &Context) -> bool) -> Self {
+    pub(crate) const fn in_manifests_and_when(self, when: fn(&DynHouse, &Context) -> bool) -> Self {
         Self { listed: Listed::InManifests(when), ..self }
     }
 
@@ -292,12 +291,12 @@ pub(crate) struct Negotiated {
 }
 
 impl Negotiated {
-    pub(crate) fn of(context: &Context) -> Self {
+    pub(crate) fn of(house: &DynHouse, context: &Context) -> Self {
         let capabilities = &context.caller.capabilities;
         Self {
-            mgp: initialize::agreed_with(capabilities),
+            mgp: Agreement::with_client(capabilities),
             proposals: proposals::declared(capabilities),
-            is_admin: decides_for_others(context),
+            is_admin: house.decides_for_others(context),
         }
     }
 
@@ -315,15 +314,15 @@ impl Negotiated {
     }
 
     /// Whether a tool stands in a list for a client.
-    fn lists(&self, kernel: &Kernel, context: &Context, tool: &OwnTool, is_manifest: bool) -> bool {
+    fn lists(&self, house: &DynHouse, context: &Context, tool: &OwnTool, is_manifest: bool) -> bool {
         self.has(tool) == Some(true)
             && match tool.listed {
                 Listed::Always => true,
                 Listed::FromKernelTools => {
                     self.mgp.as_ref().is_some_and(|agreed| has_kernel_tools(agreed.peer_version()))
                 }
-                Listed::When(when) => when(kernel, context),
-                Listed::InManifests(when) => is_manifest || when(kernel, context),
+                Listed::When(when) => when(house, context),
+                Listed::InManifests(when) => is_manifest || when(house, context),
                 Listed::ByDiscovery => false,
             }
     }
@@ -365,10 +364,10 @@ pub(crate) fn counts(name: &str) -> bool {
 pub(crate) const PREFIX: &str = "mgp/";
 
 /// The definitions of the tools that a client is listed after those of servers.
-pub(crate) fn listed(kernel: &Kernel, context: &Context, is_manifest: bool) -> Vec<Raw> {
-    let negotiated = Negotiated::of(context);
+pub(crate) fn listed(house: &DynHouse, context: &Context, is_manifest: bool) -> Vec<Raw> {
+    let negotiated = Negotiated::of(house, context);
     let is_listed =
-        |row: &&OwnMethod| row.tool.is_some_and(|tool| negotiated.lists(kernel, context, &tool, is_manifest));
+        |row: &&OwnMethod| row.tool.is_some_and(|tool| negotiated.lists(house, context, &tool, is_manifest));
     rows().filter(is_listed).filter_map(|row| Raw::from_value(&row.definition()?).ok()).collect()
 }
 

@@ -8,10 +8,11 @@ use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::method;
 use switchboard_wire::Raw;
 
+use super::ToolFinder;
 use crate::services::table::{Answer, Needs, OwnMethod, OwnTool, run};
 
 /// Calls a tool that is not in the client's list. Passes the gate like every other call.
-pub(crate) const CALL: &str = "mgp_tools_call";
+pub const CALL: &str = "mgp_tools_call";
 
 const DISCOVER: &str = "Find tools by what they must do. Use this whenever no tool in your list fits. Describe the action \
     and its input in one sentence (\"convert a time from one time zone to another\"), not a topic (\"time\"). Returns the \
@@ -27,18 +28,20 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::TOOLS_DISCOVER,
         DISCOVER,
-        run!(kernel, call => {
-            let view = kernel.view_to_search().await?;
-            kernel.discover_tools(call.context, &view, &call.read()?).await
+        run!(house, call => {
+            let finder = ToolFinder::of(house);
+            let view = finder.view_to_search().await?;
+            finder.discover_tools(call.context, &view, &call.read()?).await
         }),
     )
     .tool(tool("mgp_tools_discover", discover_schema)),
     OwnMethod::method(
         method::TOOLS_REQUEST,
         REQUEST,
-        run!(kernel, call => {
-            let view = kernel.view_to_search().await?;
-            kernel.request_tools(call.context, &view, call.read()?).await
+        run!(house, call => {
+            let finder = ToolFinder::of(house);
+            let view = finder.view_to_search().await?;
+            finder.request_tools(call.context, &view, call.read()?).await
         }),
     )
     .tool(tool("mgp_tools_request", request_schema)),
@@ -46,23 +49,25 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
         tool(CALL, call_schema),
         "Call any tool that mgp_tools_discover or mgp_tools_request returned, by its name.",
         // It stands for the call of another tool, which the path of a call puts in its place.
-        run!(_kernel, _call => Ok::<_, Fault>(Answer::Unknown)),
+        run!(_house, _call => Ok::<_, Fault>(Answer::Unknown)),
     ),
     OwnMethod::method(
         method::TOOLS_SESSION,
         "Which tools are loaded for you, and how many tokens they take.",
-        run!(kernel, call => {
-            let view = kernel.view_to_search().await?;
-            kernel.tool_session(call.context, &view).await
+        run!(house, call => {
+            let finder = ToolFinder::of(house);
+            let view = finder.view_to_search().await?;
+            finder.tool_session(call.context, &view).await
         }),
     )
     .tool(tool("mgp_tools_session", || json!({"type": "object", "properties": {}}))),
     OwnMethod::method(
         method::TOOLS_SESSION_EVICT,
         "Give back tools that you no longer need.",
-        run!(kernel, call => {
-            let view = kernel.view_to_search().await?;
-            kernel.evict_tools(call.context, &view, &call.read()?).await
+        run!(house, call => {
+            let finder = ToolFinder::of(house);
+            let view = finder.view_to_search().await?;
+            finder.evict_tools(call.context, &view, &call.read()?).await
         }),
     )
     .tool(tool("mgp_tools_session_evict", evict_schema)),

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use serde_json::Value;
 use switchboard_catalog::{Catalog, Hit, Judge, RESCORED, Search, SearchResult, Tool, schema_text};
+use switchboard_upstream::Server;
 use switchboard_wire::Raw;
 
 use super::{Discovery, VisibleTools};
-use crate::kernel::View;
-use crate::server::Server;
+use crate::services::house::{ShownTool, View};
 
 /// Characters of a server's title that are searched.
 const MAX_TITLE_CHARS: usize = 100;
@@ -35,13 +35,13 @@ impl Index {
         self.held.read().generation >= generation
     }
 
-    fn update(&self, view: &View) {
+    fn update(&self, view: &dyn View) {
         let tools = tools_of(view);
         let mut held = self.held.write();
         // Another call may have come first, with a later view.
-        if held.generation < view.generation {
+        if held.generation < view.generation() {
             held.catalog.replace(tools);
-            held.generation = view.generation;
+            held.generation = view.generation();
         }
     }
 
@@ -59,19 +59,19 @@ impl Index {
 
 impl Discovery {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
-    pub(crate) async fn index_up_to_date(&self, view: &Arc<View>) {
-        if self.index.is_of(view.generation) {
+    pub(crate) async fn index_up_to_date(&self, view: &Arc<dyn View>) {
+        if self.index.is_of(view.generation()) {
             return;
         }
         let (index, view) = (self.index.clone(), view.clone());
         // It fails only when the runtime ends, and then nobody waits for an answer.
-        let _ = tokio::task::spawn_blocking(move || index.update(&view)).await;
+        let _ = tokio::task::spawn_blocking(move || index.update(&*view)).await;
     }
 
     /// Those of some tools that fit some words, the best first.
     pub(crate) async fn search_among(
         &self,
-        view: &Arc<View>,
+        view: &Arc<dyn View>,
         tools: &HashSet<&str>,
         words: &str,
         top: usize,
@@ -84,7 +84,7 @@ impl Discovery {
     pub(super) fn find(
         &self,
         judge: Option<&Arc<Judge>>,
-        view: &View,
+        view: &dyn View,
         seen: &VisibleTools,
         search: &Search,
         fits: &dyn Fn(&str) -> bool,
@@ -94,7 +94,7 @@ impl Discovery {
         let mut found = self.index.search(&search.clone().top(wide), fits);
         let (query, top) = (search.query.clone(), search.top);
         let about = |name: &str| {
-            let route = view.directory.tool(name)?;
+            let route = view.tool(name)?;
             Some(tool("", &route.original, name, seen.tools.get(name)?).about())
         };
         let hits = found.hits.iter().filter(|_| judge.is_some());
@@ -111,14 +111,14 @@ impl Discovery {
     }
 }
 
-fn tools_of(view: &View) -> Vec<Tool> {
+fn tools_of(view: &dyn View) -> Vec<Tool> {
     let titles: HashMap<&str, String> =
-        view.servers.iter().filter_map(|server| Some((&**server.id(), title_of(server)?))).collect();
-    let read = |(server, original, exposed, raw): (&str, &str, &str, &Raw)| Tool {
-        server_title: titles.get(server).cloned().unwrap_or_default(),
-        ..tool(server, original, exposed, raw)
+        view.servers().iter().filter_map(|server| Some((&**server.id(), title_of(server)?))).collect();
+    let read = |shown: ShownTool<'_>| Tool {
+        server_title: titles.get(shown.id).cloned().unwrap_or_default(),
+        ..tool(shown.id, shown.original, shown.exposed, shown.definition)
     };
-    view.directory.shown_tools().map(read).collect()
+    view.shown_tools().map(read).collect()
 }
 
 /// What a server calls itself before people.

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::initialize::instructions::bounded;
-use crate::kernel::View;
+use crate::services::house::View;
+use crate::services::instructions::bounded;
 
 /// Servers whose instructions go with one answer: those of others go with the next.
 const MAX_SERVERS: usize = 3;
@@ -21,7 +21,7 @@ pub(super) struct Said {
 /// What the servers of these tools say that `given` does not name yet, the server of the first tool first. They are named
 /// there now.
 pub(super) fn not_yet_given<'a>(
-    view: &View,
+    view: &dyn View,
     tools: impl Iterator<Item = &'a str>,
     given: &mut HashSet<Arc<str>>,
 ) -> Vec<Said> {
@@ -30,7 +30,7 @@ pub(super) fn not_yet_given<'a>(
         if said.len() == MAX_SERVERS {
             break;
         }
-        let server = view.directory.tool(name).and_then(|route| view.servers.get(route.server));
+        let server = view.tool(name).and_then(|route| view.server_at(route.server));
         let Some(server) = server.filter(|server| !given.contains(server.id())) else { continue };
         let Some(text) = server.instructions() else { continue };
         given.insert(server.id().clone());

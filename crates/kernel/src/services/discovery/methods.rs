@@ -7,19 +7,19 @@ use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use switchboard_audit as audit;
 use switchboard_catalog::{Detail, Hit, Judge, Search, Strategy, count_tokens};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Risk, method};
+use switchboard_upstream::{ListKind, Server};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::results::{FoundTool, fitting};
-use super::{VisibleTools, instructions};
-use crate::directory::ListKind;
-use crate::gate::audit;
-use crate::kernel::{Kernel, View};
-use crate::server::Server;
-use crate::services::registry::Written;
+use super::{ToolFinder, VisibleTools, instructions};
+use crate::services::house::View;
+use crate::services::principal;
+use crate::services::registry::{Registrar, Written};
 
 /// Results of one search, at most.
 const MOST_RESULTS: usize = 50;
@@ -94,30 +94,32 @@ pub(super) struct Evict {
     tools: Vec<String>,
 }
 
-impl Kernel {
+impl ToolFinder<'_> {
     /// What is searched: nothing while the kernel ends, because what is found could not be called.
-    pub(super) async fn view_to_search(&self) -> Result<Arc<View>, Fault> {
-        if self.is_draining() {
+    pub(super) async fn view_to_search(&self) -> Result<Arc<dyn View>, Fault> {
+        if self.house.is_draining() {
             let text = "Switchboard is ending: no tools can be found or loaded here any more";
             return Err(Fault::new(FaultKind::DiscoveryUnavailable, text));
         }
-        self.wait_for_servers().await;
-        Ok(self.view())
+        self.house.wait_for_servers().await;
+        Ok(self.house.view())
     }
 
     /// The call that a call of `mgp_tools_call` stands for: `None` for a client that is listed everything.
-    pub(crate) async fn call_within(&self, context: &Context, request: &Request) -> Result<Option<Request>, Fault> {
-        if !self.finds_tools(context, &self.view()).await? {
+    pub async fn call_within(&self, context: &Context, request: &Request) -> Result<Option<Request>, Fault> {
+        if !self.finds_tools(context, &*self.house.view()).await? {
             return Ok(None);
         }
-        let params = crate::kernel::object_of(request)?;
+        let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
+        let params = request.params.as_ref().ok_or_else(|| invalid("`params` is missing".to_owned()))?;
+        let params = Object::open(params).map_err(Fault::malformed)?;
         let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-        let arguments = Object::open(&arguments).map_err(crate::forward::malformed)?;
-        let name = crate::kernel::text_of(&arguments, "name")?;
+        let arguments = Object::open(&arguments).map_err(Fault::malformed)?;
+        let name = arguments.text("name").ok_or_else(|| invalid("`name` is missing or no string".to_owned()))?;
         if name == super::CALL {
             return Err(Fault::new(FaultKind::InvalidParams, "`name` is the tool that is to be called"));
         }
-        let edit = Edit::of_optional(request.params.as_ref()).map_err(crate::forward::malformed)?;
+        let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
         let inner = arguments.get("arguments").unwrap_or_else(Raw::empty_object);
         let params = edit.set("name", Raw::string(&name)).set("arguments", inner).finish();
         Ok(Some(Request { params: Some(params), ..request.clone() }))
@@ -125,13 +127,13 @@ impl Kernel {
 
     /// What has the last word in a search.
     fn judge(&self) -> Option<&Arc<Judge>> {
-        self.options().tools.judge.as_ref()
+        self.house.tool_context().judge.as_ref()
     }
 
     /// Notes that a tool was called through `mgp_tools_call`: it is loaded from now on.
-    pub(crate) async fn load_called(&self, context: &Context, name: &str) {
-        let view = self.view();
-        let Ok(list) = self.visible(context, &view, ListKind::Tools).await else { return };
+    pub async fn load_called(&self, context: &Context, name: &str) {
+        let view = self.house.view();
+        let Ok(list) = view.visible_tools(context).await else { return };
         let seen = self.seen(&context.session, &list);
         if seen.tools.contains_key(name) {
             self.load(context, &seen, &[name.to_owned()]);
@@ -141,7 +143,7 @@ impl Kernel {
     pub(super) async fn discover_tools(
         &self,
         context: &Context,
-        view: &Arc<View>,
+        view: &Arc<dyn View>,
         asked: &Discover,
     ) -> Result<Raw, Fault> {
         let started = Instant::now();
@@ -157,7 +159,7 @@ impl Kernel {
         let limit = risk_limit(asked.filter.risk_level_max.as_deref(), "filter.risk_level_max")?;
         let status = status_wanted(asked.filter.status.as_deref())?;
         if let Some(server) = &asked.filter.server_id {
-            self.can_be_searched(context, view, server).await?;
+            self.can_be_searched(context, &**view, server).await?;
         }
         let seen = self.seen_now(context, view).await?;
         let top = asked.max_results.unwrap_or(RESULTS).clamp(1, MOST_RESULTS);
@@ -166,12 +168,12 @@ impl Kernel {
         let fits = |name: &str| {
             let server = asked.filter.server_id.as_deref();
             seen.offers(name)
-                && limit.is_none_or(|limit| risk_of(view, name).is_some_and(|risk| risk <= limit))
-                && server.is_none_or(|server| server_of(view, name).as_deref() == Some(server))
-                && status.is_none_or(|connected| is_connected(view, name) == connected)
+                && limit.is_none_or(|limit| risk_of(&**view, name).is_some_and(|risk| risk <= limit))
+                && server.is_none_or(|server| server_of(&**view, name).as_deref() == Some(server))
+                && status.is_none_or(|connected| is_connected(&**view, name) == connected)
         };
-        let found = self.discovery().find(self.judge(), view, &seen, &search, &fits).await;
-        let found: Vec<FoundTool> = found.hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit)).collect();
+        let found = self.discovery.find(self.judge(), &**view, &seen, &search, &fits).await;
+        let found: Vec<FoundTool> = found.hits.iter().filter_map(|hit| FoundTool::of(&**view, &seen, hit)).collect();
         let (tools, names) = fitting(&found, self.budget_of(context).discovery_reserve);
         // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
         if asked.load.unwrap_or_else(|| !self.speaks_discovery(context)) {
@@ -188,8 +190,8 @@ impl Kernel {
         if omitted > 0 {
             answer["truncated"] = json!({"omitted": omitted, "why": "the reserve for search results is used up"});
         }
-        self.say_instructions(context, view, names.iter().map(String::as_str), &mut answer);
-        self.say_what_starts(context, view, &mut answer).await?;
+        self.say_instructions(context, &**view, names.iter().map(String::as_str), &mut answer);
+        self.say_what_starts(context, &**view, &mut answer).await?;
         if let (Some(word), None) = (said, strategy) {
             answer["fallback_strategy"] = json!(search.strategy.as_str());
             answer["unknown_strategy"] = json!(word);
@@ -197,14 +199,19 @@ impl Kernel {
         written_as_raw(&answer)
     }
 
-    pub(super) async fn request_tools(&self, context: &Context, view: &Arc<View>, asked: Wanted) -> Result<Raw, Fault> {
+    pub(super) async fn request_tools(
+        &self,
+        context: &Context,
+        view: &Arc<dyn View>,
+        asked: Wanted,
+    ) -> Result<Raw, Fault> {
         let Wanted { reason, context: about, requirements, create } = asked;
         if reason.is_some_and(|word| !REASONS.contains(&word.as_str())) {
             let text = format!("`reason` is none of {}", REASONS.map(|word| format!("`{word}`")).join(", "));
             return Err(Fault::new(FaultKind::InvalidParams, text));
         }
         if let Some(written) = create {
-            return Box::pin(self.create_tool(context, written)).await;
+            return Box::pin(Registrar::of(self.house).create_tool(context, written)).await;
         }
         let limit = risk_limit(requirements.preferred_risk_level.as_deref(), "preferred_risk_level")?;
         let mut wanted = requirements.capabilities;
@@ -217,7 +224,7 @@ impl Kernel {
         }
         let sought = wanted.join("; ");
         let seen = self.seen_now(context, view).await?;
-        let waiting = self.waiting_for_permission(context, view).await?;
+        let waiting = self.waiting_for_permission(context, &**view).await?;
         let types = [requirements.input_types, requirements.output_types].concat().join(" ");
         let (mut hits, mut pending, mut unavailable): (Vec<Hit>, Vec<Value>, Vec<String>) = Default::default();
         // Whether something can be had only once somebody has agreed.
@@ -226,10 +233,10 @@ impl Kernel {
             let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
             let search = Search::new(words.trim()).top(1);
             let best = |fits: &dyn Fn(&str) -> bool| {
-                let found = self.discovery().find(self.judge(), view, &seen, &search, fits);
+                let found = self.discovery.find(self.judge(), &**view, &seen, &search, fits);
                 async { found.await.hits.into_iter().find(|hit| hit.relevance >= FITS) }
             };
-            let quiet = |name: &str| risk_of(view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
+            let quiet = |name: &str| risk_of(&**view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));
             // A tool of the preferred risk, or else any.
             let mut own = best(&|name| seen.offers(name) && quiet(name)).await;
             if own.is_none() && limit.is_some() {
@@ -261,7 +268,7 @@ impl Kernel {
         // What did not fit is there, and can be called; it is not loaded.
         let budget = self.budget_of(context);
         let (hits, beyond): (Vec<Hit>, Vec<Hit>) =
-            self.discovery().with(&context.session, budget, |kept| hits.into_iter().partition(|hit| kept.has(&hit.id)));
+            self.discovery.with(&context.session, budget, |kept| hits.into_iter().partition(|hit| kept.has(&hit.id)));
         let status = match (hits.is_empty(), !waits_alone, unavailable.is_empty()) {
             (false, true, true) if beyond.is_empty() => "fulfilled",
             (false, _, _) => "partial",
@@ -269,12 +276,11 @@ impl Kernel {
             (true, true, _) if !beyond.is_empty() => "partial",
             (true, true, _) => "unavailable",
         };
-        let creation = if unavailable.is_empty() { None } else { self.how_to_create(context) };
+        let creation = if unavailable.is_empty() { None } else { Registrar::of(self.house).how_to_create(context) };
         let status = if creation.is_some() && status == "unavailable" { "creating" } else { status };
-        let tools = hits.iter().filter_map(|hit| FoundTool::of(view, &seen, hit));
+        let tools = hits.iter().filter_map(|hit| FoundTool::of(&**view, &seen, hit));
         let tools: Vec<Value> = tools.map(|tool| tool.shown(Detail::Whole)).collect();
-        let count =
-            self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
+        let count = self.discovery.with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         // What the reader of this answer has in its context by it.
         let added: usize = tools.iter().map(|tool| count_tokens(&tool.to_string())).sum();
         let mut answer = json!({
@@ -294,37 +300,36 @@ impl Kernel {
         if !pending.is_empty() {
             answer["tools_pending"] = Value::Array(pending);
         }
-        self.say_instructions(context, view, names.iter().map(String::as_str), &mut answer);
-        self.say_what_starts(context, view, &mut answer).await?;
+        self.say_instructions(context, &**view, names.iter().map(String::as_str), &mut answer);
+        self.say_what_starts(context, &**view, &mut answer).await?;
         written_as_raw(&answer)
     }
 
     /// Loads a tool that was made for a principal: as a result shows it, its tokens, and how many are loaded now.
-    pub(crate) async fn load_made(
+    pub(in crate::services) async fn load_made(
         &self,
         context: &Context,
         name: &str,
     ) -> Result<Option<(Value, usize, usize)>, Fault> {
-        let view = self.view();
+        let view = self.house.view();
         let seen = self.seen_now(context, &view).await?;
-        let server = server_of(&view, name).unwrap_or_default();
+        let server = server_of(&*view, name).unwrap_or_default();
         let hit = Hit { id: name.into(), server: server.into(), score: 1.0, relevance: 1.0, reasons: Vec::new() };
-        let Some(tool) = FoundTool::of(&view, &seen, &hit).map(|tool| tool.shown(Detail::Whole)) else {
+        let Some(tool) = FoundTool::of(&*view, &seen, &hit).map(|tool| tool.shown(Detail::Whole)) else {
             return Ok(None);
         };
         self.load(context, &seen, &[name.to_owned()]);
         let added = count_tokens(&tool.to_string());
         let budget = self.budget_of(context);
-        let count =
-            self.discovery().with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
+        let count = self.discovery.with(&context.session, budget, |kept| kept.pinned().count() + kept.cached().count());
         Ok(Some((tool, added, count)))
     }
 
-    pub(super) async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
+    pub(super) async fn tool_session(&self, context: &Context, view: &Arc<dyn View>) -> Result<Raw, Fault> {
+        let list = view.visible_tools(context).await?;
         self.seen(&context.session, &list);
         let budget = self.budget_of(context);
-        let answer = self.discovery().with(&context.session, budget, |kept| {
+        let answer = self.discovery.with(&context.session, budget, |kept| {
             let session = &*kept;
             json!({
                 "pinned": session.pinned().collect::<Vec<_>>(),
@@ -337,11 +342,16 @@ impl Kernel {
         written_as_raw(&answer)
     }
 
-    pub(super) async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
+    pub(super) async fn evict_tools(
+        &self,
+        context: &Context,
+        view: &Arc<dyn View>,
+        asked: &Evict,
+    ) -> Result<Raw, Fault> {
+        let list = view.visible_tools(context).await?;
         let seen = self.seen(&context.session, &list);
         let budget = self.budget_of(context);
-        let (outcome, total) = self.discovery().with(&context.session, budget, |kept| {
+        let (outcome, total) = self.discovery.with(&context.session, budget, |kept| {
             let outcome = kept.evict(asked.tools.iter().map(String::as_str));
             (outcome, kept.total_tokens())
         });
@@ -359,17 +369,16 @@ impl Kernel {
 
     /// Writes down what somebody looked for, and what was found. Queries are a model's words: secrets are taken out.
     async fn note_sought(&self, context: &Context, method: &str, query: &str, found: &[String]) {
-        let event =
-            audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
+        let event = audit::event_of(audit::event::TOOLS_SOUGHT, principal(&context.session), audit::result::SUCCESS);
         let query = switchboard_policy::redact::value(&Raw::string(query));
         let event = audit::with(audit::with(event, "method", method), "query", query);
-        self.gate().audit.note(audit::with(event, "found", found.join(", "))).await;
+        self.house.audit().note(audit::with(event, "found", found.join(", "))).await;
     }
 
     /// What a client may see, with the index up to date.
-    async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<VisibleTools>, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
-        self.discovery().index_up_to_date(view).await;
+    async fn seen_now(&self, context: &Context, view: &Arc<dyn View>) -> Result<Arc<VisibleTools>, Fault> {
+        let list = view.visible_tools(context).await?;
+        self.discovery.index_up_to_date(view).await;
         Ok(self.seen(&context.session, &list))
     }
 
@@ -377,11 +386,11 @@ impl Kernel {
     fn say_instructions<'a>(
         &self,
         context: &Context,
-        view: &View,
+        view: &dyn View,
         tools: impl Iterator<Item = &'a str>,
         answer: &mut Value,
     ) {
-        let said = self.discovery().with_client(&context.session, self.budget_of(context), |client| {
+        let said = self.discovery.with_client(&context.session, self.budget_of(context), |client| {
             instructions::not_yet_given(view, tools, &mut client.instructed)
         });
         if !said.is_empty() {
@@ -392,16 +401,16 @@ impl Kernel {
 
     /// Names the servers that are still coming up, and those that are not there or could not list their tools: of these
     /// nothing could be found. Only those that the client may use.
-    async fn say_what_starts(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
+    async fn say_what_starts(&self, context: &Context, view: &dyn View, answer: &mut Value) -> Result<(), Fault> {
         self.say_what_is_held(context, view, answer).await?;
-        let starting: Vec<_> = view.servers.iter().filter(|server| !server.phase().is_settled()).collect();
-        let missing: Vec<_> = view.servers.iter().filter(|server| server.is_missing()).collect();
+        let starting: Vec<_> = view.servers().iter().filter(|server| !server.phase().is_settled()).collect();
+        let missing: Vec<_> = view.servers().iter().filter(|server| server.is_missing()).collect();
         if starting.is_empty() && missing.is_empty() {
             return Ok(());
         }
-        let tables = self.tables().await?;
+        let entitlements = self.house.entitlements().await?;
         for (key, servers) in [("servers_starting", starting), ("servers_missing", missing)] {
-            let usable = |server: &&Arc<Server>| self.access(&tables, &context.session, server, None).allow;
+            let usable = |server: &&Arc<Server>| entitlements.allows(&context.session, server, None);
             let names: Vec<&str> = servers.into_iter().filter(usable).map(|server| &**server.id()).collect();
             if !names.is_empty() {
                 answer[key] = json!(names);
@@ -411,14 +420,14 @@ impl Kernel {
     }
 
     /// Says that a better tool may be held back, and which command brings it.
-    async fn say_what_is_held(&self, context: &Context, view: &View, answer: &mut Value) -> Result<(), Fault> {
-        let held: Vec<_> = view.servers.iter().filter(|server| !server.quarantine().is_empty()).collect();
+    async fn say_what_is_held(&self, context: &Context, view: &dyn View, answer: &mut Value) -> Result<(), Fault> {
+        let held: Vec<_> = view.servers().iter().filter(|server| !server.quarantine().is_empty()).collect();
         if held.is_empty() {
             return Ok(());
         }
-        let tables = self.tables().await?;
-        let usable = held.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
-        let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| crate::initialize::held_of(server)).collect();
+        let entitlements = self.house.entitlements().await?;
+        let usable = held.into_iter().filter(|server| entitlements.allows(&context.session, server, None));
+        let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| self.house.held_back(server)).collect();
         if !told.is_empty() {
             answer["held_back"] = Value::Array(told);
         }
@@ -426,12 +435,13 @@ impl Kernel {
     }
 
     /// Whether the tools of a server that was named can be searched: an empty answer would say that it has none.
-    async fn can_be_searched(&self, context: &Context, view: &View, id: &str) -> Result<(), Fault> {
-        let tables = self.tables().await?;
-        let known = |server: &&Arc<Server>| self.is_known_to(&tables, context, server);
-        let Some(server) = view.servers.iter().find(|server| &**server.id() == id).filter(known) else {
+    async fn can_be_searched(&self, context: &Context, view: &dyn View, id: &str) -> Result<(), Fault> {
+        let entitlements = self.house.entitlements().await?;
+        let who = self.house.requester(context);
+        let known = |server: &&Arc<Server>| entitlements.knows(&who, server);
+        let Some(server) = view.servers().iter().find(|server| &**server.id() == id).filter(known) else {
             let known: Vec<String> = view
-                .servers
+                .servers()
                 .iter()
                 .filter(known)
                 .take(MAX_SERVERS_NAMED)
@@ -453,18 +463,16 @@ impl Kernel {
     async fn waiting_for_permission(
         &self,
         context: &Context,
-        view: &View,
+        view: &dyn View,
     ) -> Result<Vec<(String, Vec<String>)>, Fault> {
-        let tables = self.tables().await?;
+        let entitlements = self.house.entitlements().await?;
         let mut waiting = Vec::new();
-        for (_, exposed, route) in view.directory.tools() {
-            let Some(server) = view.servers.get(route.server) else { continue };
-            let missing = self.standing(&tables, server, route.policy.as_deref()).missing;
-            if !missing.is_empty()
-                && self.access(&tables, &context.session, server, Some((&route.original, exposed))).allow
-            {
-                let names = missing.into_iter().map(|missing| missing.permission).collect();
-                waiting.push((exposed.to_owned(), names));
+        for tool in view.tools() {
+            let Some(server) = view.server_at(tool.server) else { continue };
+            let missing = entitlements.missing_permissions(server, tool.facts);
+            let name = Some((tool.original, tool.exposed));
+            if !missing.is_empty() && entitlements.allows(&context.session, server, name) {
+                waiting.push((tool.exposed.to_owned(), missing));
             }
         }
         Ok(waiting)
@@ -473,7 +481,7 @@ impl Kernel {
     /// Loads tools in a session, and tells it.
     fn load(&self, context: &Context, seen: &VisibleTools, names: &[String]) {
         let budget = self.budget_of(context);
-        let changed = self.discovery().with(&context.session, budget, |kept| {
+        let changed = self.discovery.with(&context.session, budget, |kept| {
             let mut changed = false;
             // The best last: of what does not fit, the worst goes first.
             for name in names.iter().rev() {
@@ -490,18 +498,18 @@ impl Kernel {
     }
 }
 
-fn risk_of(view: &View, name: &str) -> Option<Risk> {
-    Some(view.directory.tool(name)?.policy?.assessment.risk)
+fn risk_of(view: &dyn View, name: &str) -> Option<Risk> {
+    Some(view.tool(name)?.facts?.assessment().risk)
 }
 
-fn is_connected(view: &View, name: &str) -> bool {
-    let server = view.directory.tool(name).and_then(|route| view.servers.get(route.server));
+fn is_connected(view: &dyn View, name: &str) -> bool {
+    let server = view.tool(name).and_then(|route| view.server_at(route.server));
     server.is_some_and(|server| server.hub_now().is_some())
 }
 
-fn server_of(view: &View, name: &str) -> Option<String> {
-    let route = view.directory.tool(name)?;
-    Some(view.servers.get(route.server)?.id().to_string())
+fn server_of(view: &dyn View, name: &str) -> Option<String> {
+    let route = view.tool(name)?;
+    Some(view.server_at(route.server)?.id().to_string())
 }
 
 fn risk_limit(word: Option<&str>, key: &str) -> Result<Option<Risk>, Fault> {

@@ -7,7 +7,7 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::manifest::declared::Operational;
 
 use super::VisibleTools;
-use crate::kernel::View;
+use crate::services::house::View;
 
 /// Members of a definition that are for programs, or said again elsewhere in a result.
 const NOT_SHOWN: [&str; 4] = ["_meta", "icons", "execution", "security"];
@@ -30,17 +30,17 @@ pub(super) struct FoundTool {
 
 impl FoundTool {
     /// What is known of a tool that was found; `None` for one that may not be seen.
-    pub(super) fn of(view: &View, seen: &VisibleTools, hit: &Hit) -> Option<Self> {
+    pub(super) fn of(view: &dyn View, seen: &VisibleTools, hit: &Hit) -> Option<Self> {
         let raw = seen.tools.get(&*hit.id)?;
         let mut definition: Map<String, Value> = raw.view().ok()?;
         let security = definition.get("_meta").and_then(|meta| meta.get(EXTENSION_ID)?.get("security").cloned());
         NOT_SHOWN.iter().for_each(|key| drop(definition.remove(*key)));
         definition.remove("name")?;
-        let route = view.directory.tool(&hit.id);
-        let server = route.as_ref().and_then(|route| Some(view.servers.get(route.server)?.id().to_string()));
+        let route = view.tool(&hit.id);
+        let server = route.as_ref().and_then(|route| Some(view.server_at(route.server)?.id().to_string()));
         // What a call costs and how long it takes, as far as anybody knows (proposal 3).
         let said = Operational::of_tool(raw);
-        let times = route.and_then(|route| route.policy?.times());
+        let times = route.and_then(|route| route.facts?.times());
         let classed = times.map_or_else(|| Durations::default().class(said.latency), |times| times.class(said.latency));
         Some(Self {
             name: hit.id.to_string(),

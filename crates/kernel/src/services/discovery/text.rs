@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use switchboard_catalog::{cut, signature};
 
-use crate::initialize::instructions::quoted;
+use crate::services::instructions::quoted;
 
 /// Characters of the arguments and of the description of a tool: of the first ones, and of the others.
 const FIRST: usize = 3;

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use switchboard_audit::AuditSink;
+use switchboard_audit::{AuditSink, event, result};
 use switchboard_bus::{Audience, Event};
 use switchboard_protocol::mgp::event::Severity;
 use switchboard_store::AuditEvent;
 use switchboard_wire::{Limits, Raw};
 
 use super::Events;
-use crate::gate::audit::{event, result};
 
 /// The channels on which the kernel itself tells of something.
 pub(super) const CHANNELS: [&str; 22] = [

@@ -8,18 +8,17 @@ use jiff::Timestamp;
 use switchboard_flow::subscription::{Filter, Pattern, Replayed, Wanted};
 use switchboard_peer::{Context, Remote};
 use switchboard_protocol::Era;
-use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::Extension;
+use switchboard_protocol::fault::{Fault, FaultKind, readable};
 use switchboard_protocol::mgp::event::{
     ReplayParams, ReplayResult, SubscribeParams, SubscribeResult, UnsubscribeParams,
 };
+use switchboard_protocol::mgp::{Agreement, Extension};
 use switchboard_protocol::proposals::push::{PushSubscribe, PushSubscribed, unwrapped};
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Kind, Raw};
 use tokio::time::Instant;
 
 use super::{Dialect, EventService, Listener, own, refused};
-use crate::gate::scopes::Presented;
-use crate::server::Server;
 use crate::services::house::{Rights, Servers, Tasks};
 
 /// How often to ask where events are not sent.
@@ -35,8 +34,9 @@ const LARGEST_PAGE: u64 = 1_000;
 const MAX_NAME_BYTES: usize = 128;
 
 /// A subscription that was made.
-pub(crate) struct Made {
-    pub(crate) id: Arc<str>,
+pub struct Made {
+    /// Its id.
+    pub id: Arc<str>,
     /// What the subscriber calls it.
     name: Arc<str>,
     /// Servers that may tell of it by themselves: they were asked, and agree to nothing.
@@ -61,12 +61,11 @@ pub(crate) struct Ask {
     pub(crate) stream: Option<(Raw, Arc<str>)>,
 }
 
-impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
+impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
     /// Answers `mgp/events/subscribe`.
     pub(crate) async fn subscribe(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         // What is sent unasked is only for who agreed on it (MGP 2.4).
-        if !crate::initialize::agreed_with(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events))
-        {
+        if !Agreement::with_client(&context.caller.capabilities).is_some_and(|said| said.has(Extension::Events)) {
             let text = "events of MGP are for clients that declare its extension `events` or `bidirectional`";
             return Err(Fault::new(FaultKind::MethodNotFound, text));
         }
@@ -162,9 +161,8 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
             }
         };
         let listener = Listener {
-            session: session.clone(),
+            who: self.house.requester(context),
             name: name.clone(),
-            presented: Presented::of(context, None),
             push,
             sent: AtomicU64::new(0),
             stream: ask.stream.map(|(stream, _)| stream),
@@ -195,7 +193,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     }
 
     /// Subscribes on behalf of a stream that a modern client opened.
-    pub(crate) async fn events_on_stream(
+    pub async fn events_on_stream(
         &self,
         context: &Context,
         said: SubscribeParams,
@@ -214,13 +212,13 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     }
 
     /// Sends the events of a subscription from now on, those that came meanwhile first.
-    pub(crate) fn send_events_to(&self, id: &Arc<str>, remote: Arc<dyn Remote>) {
+    pub fn send_events_to(&self, id: &Arc<str>, remote: Arc<dyn Remote>) {
         let Some(listener) = self.events.listeners.lock().get(id).cloned() else { return };
-        let principal = listener.session.principal.clone();
+        let principal = listener.who.session.principal.clone();
         let replayed = self.events.book.lock().replay(id, &principal, 0, usize::MAX, Instant::now().into_std());
         let _ = listener.push.set(remote);
         for (seq, event) in replayed.iter().flat_map(|replayed| &replayed.events) {
-            if self.may_hear(&listener.session, &listener.presented, &event.audience) {
+            if self.may_hear(&listener.who, &event.audience) {
                 listener.tell(*seq, event);
             }
         }
@@ -228,9 +226,9 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
 
     /// The servers that a subscription may be about.
     async fn servers_for(&self, context: &Context, named: Option<&str>) -> Result<Vec<Arc<Server>>, Fault> {
-        let tables = self.house.tables().await?;
-        let view = self.house.view();
-        let usable = view.servers.iter().filter(|server| self.house.is_known_to(&tables, context, server));
+        let entitlements = self.house.entitlements().await?;
+        let (view, who) = (self.house.view(), self.house.requester(context));
+        let usable = view.servers().iter().filter(|server| entitlements.knows(&who, server));
         let servers: Vec<_> =
             usable.filter(|server| named.is_none_or(|named| **server.id() == *named)).cloned().collect();
         match (named, servers.is_empty()) {
@@ -291,8 +289,8 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         drop(book);
         let mut replayed = replayed.ok_or_else(|| if known { not_yours() } else { no_such(&said.subscription_id) })?;
         // What may not be heard any more is not told again either.
-        let presented = Presented::of(context, None);
-        replayed.events.retain(|(_, event)| self.may_hear(&context.session, &presented, &event.audience));
+        let who = self.house.requester(context);
+        replayed.events.retain(|(_, event)| self.may_hear(&who, &event.audience));
         Ok(replayed)
     }
 
@@ -304,7 +302,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
 
 impl Made {
     /// The answer in the words of MGP.
-    pub(crate) fn to_mgp(&self) -> Result<Raw, Fault> {
+    pub fn to_mgp(&self) -> Result<Raw, Fault> {
         let mut answer = SubscribeResult::new(self.subscribed.clone(), self.unsupported.clone(), self.name.as_ref())
             .channels(self.subscribed.clone());
         if let Some(life) = self.life {
@@ -318,7 +316,7 @@ impl Made {
 }
 
 /// What a modern client asks for on a stream of its own.
-pub(crate) fn on_stream(filter: &Raw) -> Option<Result<SubscribeParams, Fault>> {
+pub fn on_stream(filter: &Raw) -> Option<Result<SubscribeParams, Fault>> {
     (filter.kind() == Kind::Object).then(|| read(filter))
 }
 
@@ -349,7 +347,7 @@ fn not_yours() -> Fault {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, crate::kernel::readable(&error)))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))
 }
 
 fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {

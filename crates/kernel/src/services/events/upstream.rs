@@ -16,11 +16,11 @@ use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeRes
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::push::{self, PushEvent, PushSubscribed};
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_upstream::{Server, SharedConnection};
 use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
 use super::EventService;
-use crate::server::{Server, SharedConnection};
 use crate::services::house::{Rights, Servers, Tasks};
 
 /// How long a server may take to agree.
@@ -106,7 +106,7 @@ pub(super) struct Upstream {
     pub(super) unasked: Vec<Arc<str>>,
 }
 
-impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
+impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
     /// Asks the servers that a subscription may be about for its patterns; answers which of them any server has.
     pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Upstream {
         let asked = servers.iter().filter_map(|server| Some((server, Words::of(server)?)));
@@ -187,18 +187,18 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         for (id, theirs) in over {
             let Some(server) = self.house.server(&id) else { continue };
             let Some((hub, words)) = server.hub_now().zip(Words::of(&server)) else { continue };
-            self.house.spawn(async move {
+            self.house.spawn(Box::pin(async move {
                 let params = Edit::empty().set("subscription_id", Raw::string(&theirs)).finish();
                 let name = if words == Words::Mgp { method::EVENTS_UNSUBSCRIBE } else { push::UNSUBSCRIBE };
                 let mut call = Call::new(name, Some(params)).within(SUBSCRIBE_TIMEOUT);
                 call.max_timeout = SUBSCRIBE_TIMEOUT;
                 let _ = hub.remote().request(call).await;
-            });
+            }));
         }
     }
 
     /// A server has come, or come back: it is asked for everything that is wanted of it.
-    pub(crate) async fn subscribe_again_at(self, server: &Arc<Server>, hub: &SharedConnection) {
+    pub async fn subscribe_again_at(self, server: &Arc<Server>, hub: &SharedConnection) {
         self.events.upstream.forget(|id| self.house.server(id).is_some());
         let patterns: Vec<String> = {
             let mut all = self.events.upstream.all.lock();
@@ -224,7 +224,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     }
 
     /// Takes an event of a server. One that nobody asked for is nobody's.
-    pub(crate) fn take_event(&self, server: &Arc<Server>, notification: &Notification) {
+    pub fn take_event(&self, server: &Arc<Server>, notification: &Notification) {
         if !self.events.are_wanted() || !self.events.upstream.may_tell(server.id()) {
             return;
         }
@@ -269,7 +269,7 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
     }
 
     /// Takes an event of a server that speaks proposal 15. Such servers tell what they have, asked for or not.
-    pub(crate) fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
+    pub fn take_push(&self, server: &Arc<Server>, notification: &Notification) {
         if !self.events.are_wanted() || !self.events.upstream.may_tell(server.id()) {
             return;
         }

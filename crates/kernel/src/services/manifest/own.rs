@@ -8,17 +8,14 @@ use switchboard_protocol::proposals::manifest::{AuthCapabilities, AuthMethod, Ma
 use switchboard_wire::Raw;
 
 use super::shown;
-use crate::gate::Tables;
-use crate::kernel::View;
-use crate::services::house::Rights;
+use crate::services::house::{Entitlements, View};
 
 /// How this caller is known, and the scopes that it may ask for.
 pub(super) fn auth_for(
-    rights: &impl Rights,
+    entitlements: &dyn Entitlements,
     session_ttl: Duration,
     context: &Context,
-    tables: &Tables,
-    view: &View,
+    view: &dyn View,
     tools: &[&ManifestTool],
 ) -> AuthCapabilities {
     let method = match context.session.identity.method {
@@ -28,9 +25,9 @@ pub(super) fn auth_for(
     };
     let mut scopes: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
     for tool in tools {
-        let server = tool.server_id.as_deref().and_then(|id| view.servers.iter().find(|server| &**server.id() == id));
+        let server = tool.server_id.as_deref().and_then(|id| view.servers().iter().find(|server| &**server.id() == id));
         let Some(server) = server else { continue };
-        if rights.access(tables, &context.session, server, None).allow {
+        if entitlements.allows(&context.session, server, None) {
             let about = || (format!("Everything of server {} that you may use", server.id()), Vec::new());
             scopes.entry(format!("server:{}", server.id())).or_insert_with(about).1.push(tool.name.clone());
         }

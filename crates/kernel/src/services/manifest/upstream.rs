@@ -9,19 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_audit::{self as audit, Auditor, event, result};
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::proposals::manifest::declared::DeclaredManifest;
 use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_upstream::{Lists, Server};
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
-use crate::directory::Lists;
-use crate::gate::audit::{self, Auditor, event, result};
-use crate::kernel::View;
-use crate::server::Server;
+use crate::services::house::View;
 
 /// How long a server may take.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -51,8 +50,8 @@ impl UpstreamManifests {
     }
 
     /// Forgets servers that are gone.
-    pub(super) fn retain(&self, view: &View) {
-        self.0.lock().retain(|id, _| view.servers.iter().any(|server| server.id() == id));
+    pub(super) fn retain(&self, view: &dyn View) {
+        self.0.lock().retain(|id, _| view.servers().iter().any(|server| server.id() == id));
     }
 
     fn last(&self, server: &str) -> Option<Arc<DeclaredManifest>> {

@@ -11,15 +11,17 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use switchboard_audit::{self as audit, Auditor, event, result};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::ApprovalPolicy;
+use switchboard_protocol::spoken::NAME;
 use switchboard_store::{ApprovalState, Claim, Claimed, Digest, HeldCall, Store, StoreError, Ticket};
 use switchboard_wire::Raw;
+use switchboard_wire::canonical::exact;
 
-use crate::gate::audit::{self, Auditor, event, result};
-use crate::gate::canonical;
-use crate::initialize;
+use crate::services::house::DynHouse;
+use crate::services::principal;
 
 /// How long a question stays open.
 const QUESTION_TTL: SignedDuration = SignedDuration::from_hours(12);
@@ -79,7 +81,18 @@ pub(crate) struct Approvals<'a> {
     pub(super) asked: &'a AskedQuestions,
 }
 
-impl Approvals<'_> {
+impl<'a> Approvals<'a> {
+    /// Those of a house.
+    pub(crate) fn of(house: &'a DynHouse) -> Self {
+        Self {
+            policy: house.approval_policy(),
+            store: house.store(),
+            now: house.time(),
+            audit: house.audit(),
+            asked: &house.services().registry.asked,
+        }
+    }
+
     /// Makes sure that a person agreed.
     ///
     /// # Errors
@@ -97,14 +110,14 @@ impl Approvals<'_> {
             let text = "a person has to agree to this, and this kernel keeps no questions";
             return Err(Fault::new(FaultKind::ConfirmationRequired, text));
         };
-        let arguments = canonical::digest(wish.exact).map_err(crate::forward::malformed)?;
+        let arguments = exact(wish.exact).map(|text| Digest::of(text.as_bytes())).map_err(Fault::malformed)?;
         let (approvals, now) = (store.approvals(), self.now);
         let (principal, session) = (&context.session.principal, &context.session);
         let claim = Claim {
             ticket: Ticket::Reusable,
             principal: principal.as_ref().to_owned(),
             session: session.lasting.then(|| session.id.as_ref().to_owned()),
-            server: initialize::NAME.to_owned(),
+            server: NAME.to_owned(),
             tool: wish.tool.to_owned(),
             arguments,
             now,
@@ -159,8 +172,8 @@ impl Approvals<'_> {
         arguments: Digest,
         id: &str,
     ) {
-        let event = audit::event_of(event_type, audit::principal(&context.session), outcome);
-        let event = audit::about(event, initialize::NAME, Some(wish.tool));
+        let event = audit::event_of(event_type, principal(&context.session), outcome);
+        let event = audit::about(event, NAME, Some(wish.tool));
         let event = audit::with(audit::with(event, "approval", id), "arguments", arguments.to_string());
         self.audit.note(audit::with(event, "message", wish.message.as_str())).await;
     }

@@ -7,19 +7,21 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use switchboard_audit::{self as audit, event, result};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::method;
 use switchboard_store::Digest;
+use switchboard_upstream::names;
 use switchboard_validators::code::{self, Language, Level, MAX_BYTES, STRICT_IMPORTS};
 use switchboard_wire::Raw;
 
+use super::approval::Approvals;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::register::invalid;
-use super::{Creating, Lifetime, Registration, Run, may};
-use crate::gate::audit::{self, event, result};
-use crate::kernel::Kernel;
-use crate::names;
+use super::{Creating, Lifetime, Registrar, Registration, Run};
+use crate::services::discovery::ToolFinder;
+use crate::services::principal;
 
 /// The programs around the code.
 const PYTHON: &str = include_str!("harness.py");
@@ -44,18 +46,18 @@ pub(crate) struct Written {
     code: String,
 }
 
-impl Kernel {
+impl<'a> Registrar<'a> {
     /// Whether somebody may write tools, and under which rules.
-    pub(crate) fn creating(&self, context: &Context) -> Option<&Creating> {
-        let offers = &self.options().servers;
+    pub(in crate::services) fn creating(&self, context: &Context) -> Option<&'a Creating> {
+        let offers = self.house.server_offers();
         let rules = offers.create.as_ref().filter(|_| offers.builder.is_some())?;
-        may(context, &rules.principals).then_some(rules)
+        self.may(context, &rules.principals).then_some(rules)
     }
 
     /// What an agent is told that may write the tool it lacks; `None` for one that may not.
-    pub(crate) fn how_to_create(&self, context: &Context) -> Option<Value> {
+    pub(in crate::services) fn how_to_create(&self, context: &Context) -> Option<Value> {
         let rules = self.creating(context)?;
-        let builder = self.options().servers.builder.as_ref()?;
+        let builder = self.house.server_offers().builder.as_ref()?;
         let languages = [(Language::Python, "python"), (Language::JavaScript, "javascript")];
         let here: Vec<&str> = languages
             .into_iter()
@@ -80,7 +82,7 @@ impl Kernel {
     }
 
     /// Takes a tool that an agent wrote.
-    pub(crate) async fn create_tool(&self, context: &Context, written: Written) -> Result<Raw, Fault> {
+    pub(in crate::services) async fn create_tool(&self, context: &Context, written: Written) -> Result<Raw, Fault> {
         let answer = self.judge_and_create(context, written).await?;
         Raw::from_value(&answer).map_err(Fault::internal)
     }
@@ -96,7 +98,7 @@ impl Kernel {
         let language = check(&written)?;
         let digest = Digest::of(written.code.as_bytes());
         let event = |event_type: &str, outcome: &str| {
-            let event = audit::event_of(event_type, audit::principal(session), outcome);
+            let event = audit::event_of(event_type, principal(session), outcome);
             let event = audit::with(event, "tool", written.name.as_str());
             let event = audit::with(event, "language", written.language.as_str());
             audit::with(audit::with(event, "code_sha256", digest.to_string()), "code_safety", word_of(rules.level))
@@ -104,17 +106,17 @@ impl Kernel {
         if let Err(rejection) = code::review(language, rules.level, &written.code) {
             let why: Vec<&str> = rejection.violations.iter().map(|violation| violation.rule).collect();
             let refused = audit::with(event(event::CODE_REJECTED, result::BLOCKED), "rules", why.join(", "));
-            self.gate().audit.note(refused).await;
+            self.house.audit().note(refused).await;
             let mut answer = rejection.to_json();
             answer["code_safety"] = json!({"level": word_of(rules.level)});
             return Ok(answer);
         }
-        let builder = self.options().servers.builder.as_ref();
+        let builder = self.house.server_offers().builder.as_ref();
         if let Some(Err(why)) = builder.map(|builder| builder.runs(language)) {
             return Err(Fault::new(FaultKind::ResourceExhausted, why));
         }
         let made = |registration: &Registration| matches!(registration.run, Run::Code { .. });
-        if self.registry().count(made) >= rules.most {
+        if self.registry.count(made) >= rules.most {
             let text = format!("{} tools were written and are in use, and no more may be", rules.most);
             return Err(Fault::new(FaultKind::ResourceExhausted, text)
                 .suggest("deregister the server of one that is not needed with mgp/discovery/deregister"));
@@ -133,21 +135,22 @@ impl Kernel {
             "tool": TOOL, "arguments": tool, "risk_level": "dangerous",
             "client": client, "message": message,
         });
-        let approval =
-            match self.approvals().agreed(context, ApprovalRequest { tool: TOOL, exact: &exact, shown, message }).await
-            {
-                Ok(Agreed::Yes(approval)) => approval,
-                Ok(Agreed::Pending(id)) => {
-                    return Ok(json!({
-                        "status": "pending_approval", "approval": id, "message": how_to_go_on(&id),
-                        "tools_loaded": [], "tools_unavailable": [],
-                    }));
-                }
-                Err(fault) => {
-                    self.note_refused(context, method::TOOLS_REQUEST, None, &fault).await;
-                    return Err(fault);
-                }
-            };
+        let approval = match Approvals::of(self.house)
+            .agreed(context, ApprovalRequest { tool: TOOL, exact: &exact, shown, message })
+            .await
+        {
+            Ok(Agreed::Yes(approval)) => approval,
+            Ok(Agreed::Pending(id)) => {
+                return Ok(json!({
+                    "status": "pending_approval", "approval": id, "message": how_to_go_on(&id),
+                    "tools_loaded": [], "tools_unavailable": [],
+                }));
+            }
+            Err(fault) => {
+                self.note_refused(context, method::TOOLS_REQUEST, None, &fault).await;
+                return Err(fault);
+            }
+        };
         let token = switchboard_peer::random_token();
         let part: String = Digest::of(token.as_bytes()).to_string().chars().take(4).collect();
         let id = format!("dynamic.{}-{part}", written.name);
@@ -170,19 +173,20 @@ impl Kernel {
         };
         // On record before it runs. That it runs is on record once it does.
         let begun = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::PENDING), &id, Some(&written.name));
-        self.gate().audit.record(begun).await?;
+        self.house.audit().record(begun).await?;
         if let Err(why) = self.start_registered(context, registration, approval, rules.most).await? {
             let failed = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::FAILURE), &id, Some(&written.name));
-            self.gate().audit.note(audit::with(failed, "reason", why.as_str())).await;
+            self.house.audit().note(audit::with(failed, "reason", why.as_str())).await;
             return Ok(json!({
                 "status": "rejected", "reason": "The tool could not be started", "violations": [why], "hints": {},
             }));
         }
-        let view = self.view();
-        let exposed =
-            view.directory.shown_tools().find(|(server, ..)| *server == id).map(|(_, _, name, _)| name.to_owned());
-        let Some((tool, tokens, count)) = self.load_made(context, exposed.as_deref().unwrap_or_default()).await? else {
-            let held = self.server(&id).and_then(|server| server.quarantine().values().next().map(ToString::to_string));
+        let view = self.house.view();
+        let exposed = view.shown_tools().find(|tool| tool.id == id).map(|tool| tool.exposed.to_owned());
+        let made = exposed.as_deref().unwrap_or_default();
+        let Some((tool, tokens, count)) = ToolFinder::of(self.house).load_made(context, made).await? else {
+            let held =
+                self.house.server(&id).and_then(|server| server.quarantine().values().next().map(ToString::to_string));
             self.retire(&id, audit::kernel(), "not_shown").await;
             let why = held.unwrap_or_else(|| "its definition was held back".to_owned());
             return Ok(json!({
@@ -190,7 +194,7 @@ impl Kernel {
             }));
         };
         let created = audit::about(event(event::TOOL_CREATED_DYNAMIC, result::SUCCESS), &id, Some(&written.name));
-        self.gate().audit.note(created).await;
+        self.house.audit().note(created).await;
         Ok(json!({
             "status": "fulfilled",
             "created": true,

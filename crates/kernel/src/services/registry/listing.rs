@@ -10,17 +10,16 @@ use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_peer::{BoxFuture, Call, CallError, Caller, Context, Principal, Remote, Reply, SendError, Session};
-use switchboard_protocol::fault::Fault;
+use switchboard_policy::access::OWNER;
+use switchboard_protocol::fault::{Fault, readable};
 use switchboard_protocol::mgp::TrustLevel;
+use switchboard_protocol::proposals::SESSION_TOKEN_HEADER;
+use switchboard_upstream::{Phase, Server};
 use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::gate::rights::sees_all;
-use crate::gate::{Continuing, OWNER, Presented, Tables};
-use crate::kernel::View;
-use crate::server::{Phase, Server};
-use crate::services::house::{Rights, Servers};
+use crate::services::house::{DynHouse, Entitlements, Requester, Rights, Servers, View};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,61 +65,68 @@ struct Filter {
 }
 
 /// Tells of servers.
-pub(super) struct Listing<'a, H> {
+pub(super) struct Listing<'a, H: ?Sized> {
     pub(super) house: &'a H,
     pub(super) registry: &'a Registry,
 }
 
-impl<H: Servers + Rights> Listing<'_, H> {
+impl<'a> Listing<'a, DynHouse> {
+    pub(super) fn of(house: &'a DynHouse) -> Self {
+        Self { house, registry: &house.services().registry }
+    }
+}
+
+impl<H: Servers + Rights + ?Sized> Listing<'_, H> {
     /// The servers that a session may know of, each with how many of its tools it may use. Does not wait for servers that are
     /// starting.
-    pub(super) async fn known(
-        &self,
-        session: &Session,
-        presented: &Presented,
-    ) -> Result<HashMap<Arc<str>, usize>, Fault> {
-        let tables = self.house.tables().await?;
+    pub(super) async fn known(&self, who: &Requester) -> Result<HashMap<Arc<str>, usize>, Fault> {
+        let entitlements = self.house.entitlements().await?;
         let view = self.house.view();
         let mut known: HashMap<Arc<str>, usize> = HashMap::new();
-        for (id, exposed, route) in view.directory.tools() {
-            let Some(server) = view.servers.get(route.server) else { continue };
-            if self.house.may_use_within(&tables, session, presented, server, (exposed, route)) {
-                *known.entry(id.clone()).or_default() += 1;
+        for tool in view.tools() {
+            let Some(server) = view.server_at(tool.server) else { continue };
+            if entitlements.may_use(who, server, (tool.original, tool.exposed)) {
+                *known.entry(tool.id.clone()).or_default() += 1;
             }
         }
-        let knows = |server: &&Arc<Server>| self.house.knows_within(&tables, session, presented, server);
-        for server in view.servers.iter().filter(knows) {
+        let knows = |server: &&Arc<Server>| entitlements.knows(who, server);
+        for server in view.servers().iter().filter(knows) {
             known.entry(server.id().clone()).or_default();
         }
         Ok(known)
     }
 
     /// The servers that a session may know of, with the tools that it may use.
-    pub(super) async fn offered(&self, session: &Session, presented: &Presented) -> Result<Vec<OfferedServer>, Fault> {
+    pub(super) async fn offered(&self, who: &Requester) -> Result<Vec<OfferedServer>, Fault> {
         self.house.wait_for_servers().await;
-        let tables = self.house.tables().await?;
+        let entitlements = self.house.entitlements().await?;
         let view = self.house.view();
         // Scopes take away, also from who may decide for others.
-        let sees_all = sees_all(session, presented);
-        let known = |server: &&Arc<Server>| sees_all || self.house.knows_within(&tables, session, presented, server);
-        let who = Continuing { session, tokens: presented };
-        Ok(view.servers.iter().filter(known).map(|server| self.offer(&tables, &view, &who, server)).collect())
+        let sees_all = self.house.sees_all(who);
+        let known = |server: &&Arc<Server>| sees_all || entitlements.knows(who, server);
+        let offer = |server| self.offer(&*entitlements, &*view, who, server);
+        Ok(view.servers().iter().filter(known).map(offer).collect())
     }
 
-    fn offer(&self, tables: &Tables, view: &View, who: &Continuing<'_>, server: &Arc<Server>) -> OfferedServer {
+    fn offer(
+        &self,
+        entitlements: &dyn Entitlements,
+        view: &dyn View,
+        who: &Requester,
+        server: &Arc<Server>,
+    ) -> OfferedServer {
         let (hub, policy) = (server.hub_now(), server.policy());
         let info = hub.as_ref().and_then(|hub| hub.connected.server.info.clone());
         let said = |key: &str| info.as_ref().and_then(|info| info.member(key)?.as_text());
         let agreement = hub.as_ref().and_then(|hub| hub.agreement.as_ref());
-        let tools = view.directory.shown_tools().filter(|(id, ..)| **id == **server.id());
-        let tools = tools.filter(|(_, _, exposed, _)| {
-            let Some(route) = view.directory.tool(exposed) else { return false };
-            self.house.may_use_within(tables, who.session, who.tokens, server, (exposed, &route))
+        let tools = view.shown_tools().filter(|tool| *tool.id == **server.id());
+        let tools = tools.filter(|tool| {
+            let Some(route) = view.tool(tool.exposed) else { return false };
+            entitlements.may_use(who, server, (&route.original, tool.exposed))
         });
         let described = |raw: &Raw| raw.member("description").and_then(|text| text.as_text()).unwrap_or_default();
-        let tools: Vec<_> = tools
-            .map(|(_, original, exposed, raw)| (original.to_owned(), exposed.to_owned(), described(raw)))
-            .collect();
+        let tools: Vec<_> =
+            tools.map(|tool| (tool.original.to_owned(), tool.exposed.to_owned(), described(tool.definition))).collect();
         let registration = self.registry.find(server.id());
         OfferedServer {
             id: server.id().to_string(),
@@ -133,13 +139,7 @@ impl<H: Servers + Rights> Listing<'_, H> {
             // Before it is connected, the configuration is what is known (MGP 15.3).
             extensions: agreement.map_or_else(|| policy.extensions.clone(), |agreement| agreement.names().to_vec()),
             permissions: server.permissions_required(),
-            permissions_missing: self
-                .house
-                .permissions_of(tables, server)
-                .missing
-                .into_iter()
-                .map(|missing| missing.permission)
-                .collect(),
+            permissions_missing: entitlements.missing_permissions(server, None),
             tools,
             origin: registration.map_or("configured", |registration| match registration.run {
                 Run::Command(_) => "registered",
@@ -149,7 +149,7 @@ impl<H: Servers + Rights> Listing<'_, H> {
     }
 
     pub(super) async fn list(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: ListParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: ListParams = params.view().map_err(|error| invalid(readable(&error)))?;
         let filter = asked.filter;
         let wanted = filter.status.as_deref().unwrap_or("connected");
         if !matches!(wanted, "connected" | "disconnected" | "all") {
@@ -165,7 +165,7 @@ impl<H: Servers + Rights> Listing<'_, H> {
                 && filter.extensions.iter().all(|wanted| server.extensions.contains(wanted))
                 && filter.permissions.iter().all(|wanted| server.permissions.contains(wanted))
         };
-        let servers = self.offered(&context.session, &Presented::of(context, None)).await?;
+        let servers = self.offered(&self.house.requester(context)).await?;
         let servers: Vec<Value> = servers.iter().filter(|server| fits(server)).map(OfferedServer::told).collect();
         Ok(json!({"servers": servers}))
     }
@@ -190,7 +190,7 @@ impl Asker {
     #[must_use]
     pub fn sees_everything(&self) -> bool {
         let may = self.principal.admin || *self.principal.name == *OWNER;
-        may && !self.principal.is_limited() && self.presented().is_empty()
+        may && !self.principal.is_limited() && !self.headers.contains_key(SESSION_TOKEN_HEADER)
     }
 
     /// Whether anybody was authenticated.
@@ -199,12 +199,10 @@ impl Asker {
         !self.principal.name.is_empty()
     }
 
-    pub(super) fn session(&self) -> Arc<Session> {
-        Session::new("listing".into(), self.principal.clone(), false, Caller::unknown(), Arc::new(Nobody))
-    }
-
-    pub(super) fn presented(&self) -> Presented {
-        Presented::of_headers(&self.headers)
+    pub(super) fn requester(&self, rights: &(impl Rights + ?Sized)) -> Requester {
+        let nobody = Arc::new(Nobody);
+        let session = Session::new("listing".into(), self.principal.clone(), false, Caller::unknown(), nobody);
+        Requester { session, tokens: rights.tokens_in(&self.headers) }
     }
 }
 

@@ -11,19 +11,19 @@ use std::time::Duration;
 use parking_lot::RwLock;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use switchboard_audit::{self as audit, Auditor};
 use switchboard_catalog::{Catalog, Search, Tool};
 use switchboard_peer::Context;
-use switchboard_protocol::fault::Fault;
+use switchboard_protocol::fault::{Fault, readable};
 use switchboard_protocol::proposals::RECOMMEND_SERVERS;
 use switchboard_wire::Raw;
 
 use super::listing::{Asker, Listing};
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
-use crate::gate::Presented;
-use crate::gate::audit::{self, Auditor};
 use crate::services::discovery::Discovery;
-use crate::services::house::{Rights, Servers};
+use crate::services::house::{DynHouse, Rights, Servers};
+use crate::services::principal;
 
 /// Recommendations where nobody says how many, and at most.
 const DEFAULT_RECOMMENDATIONS: usize = 5;
@@ -102,16 +102,27 @@ struct Recommendation {
 }
 
 /// Says which server could help.
-pub(super) struct Recommender<'a, H> {
+pub(super) struct Recommender<'a, H: ?Sized> {
     pub(super) listing: Listing<'a, H>,
     pub(super) discovery: &'a Discovery,
     pub(super) sources: &'a [Arc<dyn Source>],
     pub(super) audit: &'a Auditor,
 }
 
-impl<H: Servers + Rights> Recommender<'_, H> {
+impl<'a> Recommender<'a, DynHouse> {
+    pub(super) fn of(house: &'a DynHouse) -> Self {
+        Self {
+            listing: Listing::of(house),
+            discovery: &house.services().discovery,
+            sources: &house.server_offers().sources,
+            audit: house.audit(),
+        }
+    }
+}
+
+impl<H: Servers + Rights + ?Sized> Recommender<'_, H> {
     pub(super) async fn recommend(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let asked: RecommendParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: RecommendParams = params.view().map_err(|error| invalid(readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
         if needed.trim().is_empty() || needed.len() > MAX_QUERY_BYTES {
             return Err(invalid(format!(
@@ -131,8 +142,7 @@ impl<H: Servers + Rights> Recommender<'_, H> {
         }
         found.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
         found.truncate(asked.max_results.unwrap_or(DEFAULT_RECOMMENDATIONS).clamp(1, MAX_RECOMMENDATIONS));
-        let event =
-            audit::event_of(audit::event::TOOLS_SOUGHT, audit::principal(&context.session), audit::result::SUCCESS);
+        let event = audit::event_of(audit::event::TOOLS_SOUGHT, principal(&context.session), audit::result::SUCCESS);
         let query = switchboard_policy::redact::value(&Raw::string(&needed));
         let event = audit::with(audit::with(event, "method", RECOMMEND_SERVERS), "query", query);
         let names: Vec<&str> = found.iter().filter_map(|found| found.told["server_name"].as_str()).collect();
@@ -150,7 +160,7 @@ impl<H: Servers + Rights> Recommender<'_, H> {
 
     /// The servers that somebody may know of and that can do what is needed, the best first.
     pub(super) async fn offers(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
-        let servers = self.listing.offered(&asker.session(), &asker.presented()).await?;
+        let servers = self.listing.offered(&asker.requester(self.listing.house)).await?;
         let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
         offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
         Ok(offers)
@@ -188,7 +198,7 @@ impl<H: Servers + Rights> Recommender<'_, H> {
 
     /// Servers that are there.
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
-        let servers = self.listing.offered(&context.session, &Presented::of(context, None)).await?;
+        let servers = self.listing.offered(&self.listing.house.requester(context)).await?;
         let found = |Offer { server, relevance, tools }: Offer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({

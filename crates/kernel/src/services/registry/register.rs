@@ -9,22 +9,21 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use switchboard_audit::{self as audit, event, result};
 use switchboard_peer::{Context, Session};
 use switchboard_policy::permission::Decision;
-use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::fault::{Fault, FaultKind, readable};
 use switchboard_protocol::mgp::{TrustLevel, method};
+use switchboard_protocol::spoken::NAME;
 use switchboard_store::{AccessSelector, Actor, Permission, StoreError};
+use switchboard_upstream::{Phase, ServerSpec, names};
 use switchboard_wire::Raw;
 
+use super::approval::Approvals;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
-use super::{Entry, Lifetime, Registering, Registration, Run, may};
-use crate::gate::audit::{self, event, result};
-use crate::gate::rights::decides_for_others;
-use crate::gate::scopes::{Presented, Wanted};
-use crate::kernel::Kernel;
-use crate::server::Phase;
+use super::{Entry, Lifetime, Registering, Registrar, Registration, Run};
 use crate::services::operator_actions::OperatorActions;
-use crate::spec::ServerSpec;
+use crate::services::principal;
 
 /// Words of one command, and bytes of one word.
 const MOST_WORDS: usize = 64;
@@ -63,12 +62,12 @@ struct Gone {
     reason: Option<String>,
 }
 
-impl Kernel {
+impl<'a> Registrar<'a> {
     /// Whether somebody may register servers, and under which rules.
-    pub(super) fn registering(&self, context: &Context) -> Option<&Registering> {
-        let offers = &self.options().servers;
+    pub(super) fn registering(&self, context: &Context) -> Option<&'a Registering> {
+        let offers = self.house.server_offers();
         let rules = offers.register.as_ref().filter(|_| offers.builder.is_some())?;
-        may(context, &rules.principals).then_some(rules)
+        self.may(context, &rules.principals).then_some(rules)
     }
 
     pub(super) async fn register_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
@@ -78,14 +77,14 @@ impl Kernel {
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
             return Err(fault);
         };
-        let asked: RegisterParams = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
+        let asked: RegisterParams = params.view().map_err(|error| invalid(readable(&error)))?;
         let registration = registration(asked, rules, &context.session)?;
         let registered = |registration: &Registration| matches!(registration.run, Run::Command(_));
-        if self.registry().is_taken(&registration.id) {
+        if self.registry.is_taken(&registration.id) {
             let text = format!("there is a server `{}`, or one whose name looks like it", registration.id);
             return Err(Fault::new(FaultKind::ServerAlreadyRegistered, text));
         }
-        if self.registry().count(registered) >= rules.most {
+        if self.registry.count(registered) >= rules.most {
             let text = format!("{} servers are registered, and no more may be", rules.most);
             return Err(Fault::new(FaultKind::ResourceExhausted, text).suggest("deregister one that is not needed"));
         }
@@ -120,7 +119,7 @@ impl Kernel {
                 "client": client, "message": message,
             });
             let wish = ApprovalRequest { tool: "mgp_discovery_register", exact: &exact, shown, message };
-            match self.approvals().agreed(context, wish).await {
+            match Approvals::of(self.house).agreed(context, wish).await {
                 Ok(Agreed::Yes(approval)) => approval,
                 Ok(Agreed::Pending(id)) => {
                     return Ok(json!({
@@ -155,7 +154,7 @@ impl Kernel {
         approval: Option<String>,
         most: usize,
     ) -> Result<Result<(), String>, Fault> {
-        let Some(builder) = self.options().servers.builder.as_ref() else {
+        let Some(builder) = self.house.server_offers().builder.as_ref() else {
             return Err(Fault::new(FaultKind::Internal, "nothing can be started here"));
         };
         let mut spec = match builder.build(&registration) {
@@ -171,26 +170,27 @@ impl Kernel {
             session: (bound && session.lasting).then(|| session.id.clone()),
         };
         // On record before it runs: nothing is ever started that nobody can find.
-        let event = audit::event_of(event::SERVER_REGISTERED, audit::principal(session), result::SUCCESS);
+        let event = audit::event_of(event::SERVER_REGISTERED, principal(session), result::SUCCESS);
         let event = audit::about(event, &registration.id, None);
         let event = audit::with(event, "trust_level", registration.trust.as_str());
         let event = audit::with(event, "command", told(&registration));
         let event = audit::with(event, "lifetime", json!(registration.lifetime));
         let event = audit::with(event, "justification", registration.justification.clone());
-        self.gate().audit.record(audit::with(event, "approval", approval)).await?;
-        if let Err(why) = self.registry().add(entry, most) {
+        self.house.audit().record(audit::with(event, "approval", approval)).await?;
+        if let Err(why) = self.registry.add(entry, most) {
             return Ok(Err(why.to_owned()));
         }
         // In a task of its own: a client that goes away now leaves nothing half done.
-        let bringing = tokio::spawn(self.clone().bring_up(registration, session.clone()));
+        let (house, session) = (self.house.shared(), session.clone());
+        let bringing = tokio::spawn(async move { Registrar::of(&*house).bring_up(registration, session).await });
         Ok(bringing.await.unwrap_or_else(|_| Err("the kernel is ending".to_owned())))
     }
 
     /// Waits for a server that was just added, and takes it away again if it does not come up.
-    async fn bring_up(self, registration: Registration, session: Arc<Session>) -> Result<(), String> {
-        self.registered_changed();
+    async fn bring_up(&self, registration: Registration, session: Arc<Session>) -> Result<(), String> {
+        self.house.servers_changed();
         let id = registration.id.as_str();
-        let Some(server) = self.server(id) else { return Err("the kernel is ending".to_owned()) };
+        let Some(server) = self.house.server(id) else { return Err("the kernel is ending".to_owned()) };
         server.settled(tokio::time::Instant::now() + server.spec.start_timeout + GRACE).await;
         if server.phase() != Phase::Ready {
             let why = server.phase().why().unwrap_or("it did not come up in time").to_owned();
@@ -199,12 +199,12 @@ impl Kernel {
         }
         match (registration.lifetime, session.lasting) {
             (Lifetime::Persistent, _) => {
-                if let Some(builder) = &self.options().servers.builder {
+                if let Some(builder) = &self.house.server_offers().builder {
                     builder.keep(&registration);
                 }
             }
             // Its end may have come before there was anything to take away.
-            (Lifetime::Session, true) if !self.is_open(&session.id) => {
+            (Lifetime::Session, true) if !self.house.is_open(&session.id) => {
                 self.retire(id, audit::kernel(), "session_ended").await;
                 return Err("its session has ended".to_owned());
             }
@@ -216,9 +216,10 @@ impl Kernel {
 
     /// Refuses a name under which something was granted before: who comes next must not have it.
     async fn begins_with_nothing(&self, id: &str) -> Result<(), Fault> {
-        let tables = self.tables().await?;
-        let allowed = tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow);
-        let granted = tables.permissions(id).iter().any(|decided| decided.decision == Decision::Approved);
+        let entitlements = self.house.entitlements().await?;
+        let allowed =
+            entitlements.entries().iter().any(|entry| entry.server == id && entry.permission == Permission::Allow);
+        let granted = entitlements.permissions(id).iter().any(|decided| decided.decision == Decision::Approved);
         if !allowed && !granted {
             return Ok(());
         }
@@ -228,13 +229,15 @@ impl Kernel {
 
     /// Takes back what was granted to a server, and for it, while it was there.
     async fn take_back(&self, id: &str) -> Result<(), StoreError> {
-        let (Some(store), Ok(tables)) = (self.gate().store(), self.tables().await) else { return Ok(()) };
+        let (Some(store), Ok(entitlements)) = (self.house.store(), self.house.entitlements().await) else {
+            return Ok(());
+        };
         let operator_actions = OperatorActions::of_kernel(store.clone());
-        let granted = tables.permissions(id).iter().filter(|decided| decided.decision == Decision::Approved);
+        let granted = entitlements.permissions(id).iter().filter(|decided| decided.decision == Decision::Approved);
         for decided in granted {
             operator_actions.revoke_permission(id, Some(&decided.permission)).await?;
         }
-        if tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow) {
+        if entitlements.entries().iter().any(|entry| entry.server == id && entry.permission == Permission::Allow) {
             let selector = AccessSelector {
                 server: Some(id.to_owned()),
                 permission: Some(Permission::Allow),
@@ -247,28 +250,25 @@ impl Kernel {
     }
 
     pub(super) async fn deregister_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: Gone = params.view().map_err(|error| invalid(crate::kernel::readable(&error)))?;
-        let session = &context.session;
+        let asked: Gone = params.view().map_err(|error| invalid(readable(&error)))?;
+        let (session, who) = (&context.session, self.house.requester(context));
         let unknown = || Fault::new(FaultKind::UnknownResource, format!("there is no server `{}`", asked.id));
-        let Some(registration) = self.registry().find(&asked.id) else {
-            let tables = self.tables().await?;
-            let known = self.server(&asked.id);
-            let known = known.filter(|server| self.sees(&tables, context, server));
+        let Some(registration) = self.registry.find(&asked.id) else {
+            let entitlements = self.house.entitlements().await?;
+            let known = self.house.server(&asked.id);
+            let known = known.filter(|server| self.house.sees(&*entitlements, &who, server));
             return Err(known.map_or_else(unknown, |_| {
                 let text = format!("server `{}` is in the configuration, and stays", asked.id);
                 Fault::new(FaultKind::CannotDeregister, text).suggest("the operator removes it from the configuration")
             }));
         };
-        let presented = Presented::of(context, None);
-        let whole = Wanted { server: &asked.id, tool: None };
-        let is_own =
-            registration.principal == *session.principal && self.covers_quietly(&session.principal, &presented, whole);
-        let is_covered = self.is_covered(session, &presented, Some(&asked.id), None);
-        if !is_own && !(decides_for_others(context) && is_covered) {
+        let is_own = registration.principal == *session.principal && self.house.tokens_cover(&who, &asked.id);
+        let is_covered = self.house.is_covered(&who, Some(&asked.id), None);
+        if !is_own && !(self.house.decides_for_others(context) && is_covered) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());
-        self.retire(&asked.id, audit::principal(session), &reason).await;
+        self.retire(&asked.id, principal(session), &reason).await;
         Ok(
             json!({"id": asked.id, "status": "deregistered", "message": "the server was stopped and its tools are gone"}),
         )
@@ -276,9 +276,9 @@ impl Kernel {
 
     /// Ends a registered server: its process, its tools, and what was remembered of it.
     pub(super) async fn retire(&self, id: &str, by: Actor, reason: &str) {
-        let Some(registration) = self.registry().remove(id) else { return };
-        self.registered_changed();
-        if let Some(builder) = &self.options().servers.builder {
+        let Some(registration) = self.registry.remove(id) else { return };
+        self.house.servers_changed();
+        if let Some(builder) = &self.house.server_offers().builder {
             builder.retired(&registration);
         }
         if let Err(error) = self.take_back(id).await {
@@ -286,33 +286,33 @@ impl Kernel {
         }
         let event = audit::event_of(event::SERVER_DEREGISTERED, by, result::SUCCESS);
         let event = audit::with(audit::about(event, id, None), "reason", reason);
-        self.gate().audit.note(audit::with(event, "registered_by", registration.principal)).await;
+        self.house.audit().note(audit::with(event, "registered_by", registration.principal)).await;
     }
 
     /// Retires a server that no session keeps, when nobody has used it for a while.
     fn retire_when_idle(&self, id: String) {
-        let idle = self.options().servers.create.as_ref().map_or(Duration::from_hours(1), |rules| rules.idle);
-        let kernel = self.clone();
-        self.spawn(async move {
+        let idle = self.house.server_offers().create.as_ref().map_or(Duration::from_hours(1), |rules| rules.idle);
+        let house = self.house.shared();
+        self.house.spawn(Box::pin(async move {
             let mut before = 0;
             loop {
                 tokio::select! {
-                    () = kernel.closing().cancelled() => return,
+                    () = house.closing().cancelled() => return,
                     () = tokio::time::sleep(idle) => {}
                 }
-                let Some(server) = kernel.server(&id) else { return };
+                let Some(server) = house.server(&id) else { return };
                 let calls = server.stats.snapshot().calls;
                 if calls == before && server.using.pending() == 0 {
-                    return kernel.retire(&id, audit::kernel(), "idle_timeout").await;
+                    return Registrar::of(&*house).retire(&id, audit::kernel(), "idle_timeout").await;
                 }
                 before = calls;
             }
-        });
+        }));
     }
 
     /// Starts the servers that were registered to stay, as far as they still may be.
     pub fn restore(&self, registrations: Vec<Registration>) {
-        let offers = &self.options().servers;
+        let offers = self.house.server_offers();
         let (Some(rules), Some(builder)) = (&offers.register, &offers.builder) else { return };
         let may_run = |registration: &Registration| match &registration.run {
             Run::Command(words) => {
@@ -327,21 +327,21 @@ impl Kernel {
                 Ok(mut spec) => {
                     hold(&mut spec, &registration);
                     let id = registration.id.clone();
-                    if let Err(why) = self.registry().add(Entry { registration, spec, session: None }, rules.most) {
+                    if let Err(why) = self.registry.add(Entry { registration, spec, session: None }, rules.most) {
                         tracing::warn!(server = id, why, "a registered server is left out");
                     }
                 }
                 Err(why) => tracing::warn!(server = registration.id, why, "a registered server cannot be started"),
             }
         }
-        self.registered_changed();
+        self.house.servers_changed();
     }
 
     pub(super) async fn note_refused(&self, context: &Context, method: &str, id: Option<&str>, fault: &Fault) {
-        let event = audit::event_of(event::REGISTRATION_REFUSED, audit::principal(&context.session), result::BLOCKED);
+        let event = audit::event_of(event::REGISTRATION_REFUSED, principal(&context.session), result::BLOCKED);
         let event = id.map_or_else(|| event.clone(), |id| audit::about(event.clone(), id, None));
         let event = audit::with(audit::with(event, "method", method), "reason", fault.message());
-        self.gate().audit.note(audit::with(event, "kind", fault.kind().as_str())).await;
+        self.house.audit().note(audit::with(event, "kind", fault.kind().as_str())).await;
     }
 }
 
@@ -368,7 +368,7 @@ fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -
     }
     // A server of this name could pose as the kernel.
     let lower = format!("{}.", asked.id.to_ascii_lowercase());
-    if crate::names::is_reserved(&lower) || lower.starts_with(&format!("{}.", crate::initialize::NAME)) {
+    if names::is_reserved(&lower) || lower.starts_with(&format!("{}.", NAME)) {
         return Err(invalid(format!("the id `{}` belongs to the kernel", asked.id)));
     }
     let words: Vec<String> = std::iter::once(asked.command).chain(asked.args).collect();

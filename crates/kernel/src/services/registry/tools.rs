@@ -9,7 +9,10 @@ use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{self, Proposal, RECOMMEND_SERVERS};
 
-use crate::kernel::{Kernel, no_such_method};
+use super::Registrar;
+use super::listing::Listing;
+use super::recommend::Recommender;
+use crate::services::house::DynHouse;
 use crate::services::not_admin;
 use crate::services::table::{Answer, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
 
@@ -23,33 +26,33 @@ pub(in crate::services) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::DISCOVERY_LIST,
         "Which servers there are, how they are, and what they offer.",
-        run!(kernel, call => kernel.listing().list(call.context, &call.params()).await),
+        run!(house, call => Listing::of(house).list(call.context, &call.params()).await),
     )
     .tool(tool("mgp_discovery_list", list_schema)),
     OwnMethod::only_tool(
         tool(RECOMMEND, recommend_schema),
         ABOUT_RECOMMEND,
-        run!(kernel, call => kernel.recommender().recommend(call.context, &call.params()).await),
+        run!(house, call => Recommender::of(house).recommend(call.context, &call.params()).await),
     ),
     OwnMethod::method(
         method::DISCOVERY_REGISTER,
         "Start one more server. A person has to agree to exactly this command first: when the answer is pending_approval, \
             send the same again once it was approved.",
-        run!(kernel, call => register(kernel, call).await),
+        run!(house, call => register(house, call).await),
     )
     .tool(tool("mgp_discovery_register", register_schema).listed_when(registers)),
     OwnMethod::method(
         method::DISCOVERY_DEREGISTER,
         "Stop a server that you registered, or the one of a tool that you wrote.",
-        run!(kernel, call => deregister(kernel, call).await),
+        run!(house, call => deregister(house, call).await),
     )
-    .tool(tool("mgp_discovery_deregister", deregister_schema).listed_when(|kernel, context| {
-        registers(kernel, context) || kernel.creating(context).is_some()
+    .tool(tool("mgp_discovery_deregister", deregister_schema).listed_when(|house, context| {
+        registers(house, context) || Registrar::of(house).creating(context).is_some()
     })),
     OwnMethod::method(
         RECOMMEND_SERVERS,
         ABOUT_RECOMMEND,
-        run!(kernel, call => kernel.recommender().recommend(call.context, &call.params()).await),
+        run!(house, call => Recommender::of(house).recommend(call.context, &call.params()).await),
     )
     .tool(OwnTool::new(RECOMMEND_SERVERS, recommend_schema).listed_when(|_, context| {
         proposals::declared(&context.caller.capabilities).has(Proposal::ServerRecommendations)
@@ -62,31 +65,31 @@ const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
 }
 
 /// Whether a client may register servers.
-fn registers(kernel: &Kernel, context: &Context) -> bool {
-    kernel.registering(context).is_some()
+fn registers(house: &DynHouse, context: &Context) -> bool {
+    Registrar::of(house).registering(context).is_some()
 }
 
-async fn register(kernel: &Kernel, call: &OwnCall<'_>) -> Result<Answer, Fault> {
-    let is_off = kernel.options().servers.register.is_none();
+async fn register(house: &DynHouse, call: &OwnCall<'_>) -> Result<Answer, Fault> {
+    let is_off = house.server_offers().register.is_none();
     match call.form {
         Form::Tool if is_off => Ok(Answer::Unknown),
         // To a client that may not, it is as if it were for operators only.
-        Form::Tool if !registers(kernel, call.context) => Err(not_admin("register servers here", None)),
+        Form::Tool if !registers(house, call.context) => Err(not_admin("register servers here", None)),
         _ if is_off => Err(switched_off(method::DISCOVERY_REGISTER)),
-        _ => kernel.register_server(call.context, &call.params()).await.map(Answer::from),
+        _ => Registrar::of(house).register_server(call.context, &call.params()).await.map(Answer::from),
     }
 }
 
-async fn deregister(kernel: &Kernel, call: &OwnCall<'_>) -> Result<Answer, Fault> {
-    let offers = &kernel.options().servers;
+async fn deregister(house: &DynHouse, call: &OwnCall<'_>) -> Result<Answer, Fault> {
+    let offers = house.server_offers();
     if offers.register.is_none() && offers.create.is_none() {
         return Err(switched_off(method::DISCOVERY_DEREGISTER));
     }
-    kernel.deregister_server(call.context, &call.params()).await.map(Answer::from)
+    Registrar::of(house).deregister_server(call.context, &call.params()).await.map(Answer::from)
 }
 
 fn switched_off(name: &str) -> Fault {
-    no_such_method(name).suggest("the operator switches it on with `[discovery.register]` in the configuration")
+    Fault::no_such_method(name).suggest("the operator switches it on with `[discovery.register]` in the configuration")
 }
 
 fn list_schema() -> Value {

@@ -13,7 +13,8 @@ const MAX_GREETING_CHARS: usize = 16_000;
 
 /// The instructions of several servers, and whose they are. What does not fit is left out, and that is said: it comes with
 /// the answers to searches.
-pub(super) fn joined<'a>(servers: impl Iterator<Item = (&'a Arc<str>, String)>) -> (Option<String>, HashSet<Arc<str>>) {
+#[must_use]
+pub fn joined<'a>(servers: impl Iterator<Item = (&'a Arc<str>, String)>) -> (Option<String>, HashSet<Arc<str>>) {
     let (mut parts, mut told, mut chars, mut left_out) = (Vec::new(), HashSet::new(), 0, 0_usize);
     for (id, text) in servers {
         let part = quoted(id, &text);
@@ -33,7 +34,7 @@ pub(super) fn joined<'a>(servers: impl Iterator<Item = (&'a Arc<str>, String)>) 
 }
 
 /// The instructions of a server as its own words.
-pub(crate) fn quoted(id: &str, text: &str) -> String {
+pub(super) fn quoted(id: &str, text: &str) -> String {
     let mut part = format!("Server `{id}` says of its tools, in its own words:");
     for line in bounded(text).lines() {
         part.push_str("\n> ");
@@ -44,7 +45,7 @@ pub(crate) fn quoted(id: &str, text: &str) -> String {
 
 /// The instructions of a server, no longer than they may be, without what a terminal or a model could take for the end of
 /// a line that is none.
-pub(crate) fn bounded(text: &str) -> String {
+pub(super) fn bounded(text: &str) -> String {
     let breaks = |c: char| matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let text = text.replace("\r\n", "\n");
     let plain = text.chars().map(|c| if breaks(c) { '\n' } else { c });
