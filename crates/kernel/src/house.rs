@@ -27,13 +27,12 @@ use crate::gate::{Presented, with_delegation_beside};
 use crate::initialize;
 use crate::kernel::{self, Kernel};
 use crate::server::Server;
-use crate::services::Services;
-use crate::services::discovery::ToolContext;
 use crate::services::house::{
     Clients, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls, ProfileTools, Records, Requester,
     Rights, Servers, Setup, Tasks, View,
 };
 use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, Registration, ServerOffers};
+use crate::services::{Services, ToolContext};
 use moment::{RightsNow, ServersNow};
 
 /// The session tokens that somebody shows, as the gate reads them.

@@ -22,8 +22,7 @@ use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
-use crate::services::discovery::ToolFinder;
-use crate::services::instructions;
+use crate::services::{self, ToolFinder};
 
 /// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
 /// what they send.
@@ -256,7 +255,7 @@ impl Greeting {
             capabilities = merge(&capabilities, &said);
         }
         let said = hubs.iter().filter_map(|(server, _)| Some((server.id(), server.instructions()?)));
-        let (instructions, instructed) = instructions::joined(said);
+        let (instructions, instructed) = services::joined(said);
         let instructions = with_notice(instructions);
         let info = own_info();
         Self { base: None, info, capabilities: announce(&capabilities, true), instructions, instructed }

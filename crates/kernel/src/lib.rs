@@ -20,7 +20,6 @@ mod parked;
 mod profiles;
 mod relay;
 mod repeat_offender;
-mod services;
 mod spec;
 mod streams;
 mod tasks;
@@ -34,26 +33,26 @@ pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use services::discovery::{
-    AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
-};
-pub use services::lifecycle::{SERVERS_LIST, SERVERS_ORDER};
-pub use services::operator_actions::OperatorActions;
-pub use services::registry::{
-    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
-    ServerOffers, Source,
-};
-pub use services::table::{OwnName, own_names};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,
 };
 pub use switchboard_audit::EventCounts;
+pub use switchboard_catalog::{Budget, Judge, Level, Shown};
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
 use switchboard_protocol::bridge;
+use switchboard_services as services;
+pub use switchboard_services::registry::{
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
+    ServerOffers, Source,
+};
+pub use switchboard_services::table::{OwnName, own_names};
+pub use switchboard_services::{
+    AgentTools, COMMAND_LINE, ClientTools, Clients, OperatorActions, SERVERS_LIST, SERVERS_ORDER, ToolContext,
+};
 // What is said of one server is said there.
 use switchboard_upstream as server;
 pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

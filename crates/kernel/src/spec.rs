@@ -16,7 +16,7 @@ use switchboard_wire::Limits;
 
 use crate::gate::rates::PrincipalRates;
 use crate::profiles::Profiles;
-use crate::services::discovery::ToolContext;
+use crate::services::ToolContext;
 use crate::services::registry::ServerOffers;
 
 /// How the kernel behaves.

@@ -18,9 +18,8 @@ use crate::forward::{Forward, malformed};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
-use crate::services::discovery::ToolFinder;
 use crate::services::registry::Registrar;
-use crate::services::{self, table};
+use crate::services::{self, ToolFinder, table};
 use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.

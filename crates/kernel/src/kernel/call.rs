@@ -22,10 +22,7 @@ use crate::forward::{Forward, TaskMode};
 use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
-use crate::services;
-use crate::services::discovery::{self, ToolFinder};
-use crate::services::intent::Adviser;
-use crate::services::lifecycle::ending;
+use crate::services::{self, Adviser, ToolFinder, ending};
 use crate::streams::{Live, StreamRequest, StreamedCall};
 use crate::tasks::TaskTool;
 
@@ -227,7 +224,7 @@ impl Kernel {
     /// The call of a tool that is the kernel's own, or of none.
     async fn call_own(&self, context: &Context, call: CallRequest) -> Result<Reply, Fault> {
         let CallRequest { name, request, params, metadata } = call;
-        if name == discovery::CALL
+        if name == services::CALL
             && let Some(request) = ToolFinder::of(self).call_within(context, &request).await?
         {
             return self.call_found(context, request).await;

@@ -13,7 +13,7 @@ use crate::directory::ListKind;
 use crate::gate::Presented;
 use crate::listen::with_uri;
 use crate::server::Server;
-use crate::services::manifest::ManifestService;
+use crate::services::ManifestService;
 
 impl Kernel {
     /// Grants have changed: everybody may see something else now.

@@ -14,7 +14,7 @@ use switchboard_protocol::mgp::TrustLevel;
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
 use crate::server::{Activity, Health, Phase, Server, millis};
-use crate::services::lifecycle::{ServerLife, ending};
+use crate::services::{ServerLife, ending};
 
 /// What is known of one server.
 #[derive(Debug, Clone)]
