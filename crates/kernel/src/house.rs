@@ -28,8 +28,8 @@ use crate::initialize;
 use crate::kernel::{self, Kernel};
 use crate::server::Server;
 use crate::services::house::{
-    Clients, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls, ProfileTools, Records, Requester,
-    Rights, Servers, Setup, Tasks, View,
+    AccessRights, BackgroundWork, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls,
+    ProfileTools, RecordKeeping, Requester, ServerDirectory, Setup, View,
 };
 use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, Registration, ServerOffers};
 use crate::services::{Services, ToolContext};
@@ -78,7 +78,7 @@ impl Kernel {
     }
 }
 
-impl Servers for Kernel {
+impl ServerDirectory for Kernel {
     fn view(&self) -> Arc<dyn View> {
         self.seen_at(&Self::view(self))
     }
@@ -108,14 +108,14 @@ impl Servers for Kernel {
     }
 }
 
-impl Rights for Kernel {
+impl AccessRights for Kernel {
     fn tokens_in(&self, headers: &HeaderMap) -> Vec<String> {
         Presented::of_headers(headers).into_texts()
     }
 
     fn entitlements(&self) -> BoxFuture<'_, Result<Arc<dyn Entitlements>, Fault>> {
         Box::pin(async {
-            let tables = self.tables().await?;
+            let tables = self.gate().tables().await?;
             Ok(Arc::new(RightsNow { kernel: self.clone(), tables }) as Arc<dyn Entitlements>)
         })
     }
@@ -147,15 +147,15 @@ impl Rights for Kernel {
     }
 
     fn is_covered(&self, who: &Requester, server: Option<&str>, tool: Option<&str>) -> bool {
-        Self::is_covered(self, &who.session, &shown_by(who), server, tool)
+        self.gate().is_covered(&who.session, &shown_by(who), server, tool)
     }
 
     fn tokens_cover(&self, who: &Requester, server: &str) -> bool {
-        self.covers_quietly(&who.session.principal, &shown_by(who), Wanted { server, tool: None })
+        self.gate().covers_quietly(&who.session.principal, &shown_by(who), Wanted { server, tool: None })
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        Self::default_for(self, principal, server)
+        self.gate().default_for(principal, server)
     }
 }
 
@@ -165,7 +165,7 @@ impl Conduct for Kernel {
     }
 
     fn asks_for(&self, reason: ConfirmReason) -> bool {
-        Self::asks_for(self, reason)
+        self.gate().asks_for(reason)
     }
 
     fn session_ttl(&self) -> Duration {
@@ -181,21 +181,21 @@ impl Conduct for Kernel {
     }
 
     fn principal_allowance(&self, principal: &Arc<str>) -> Option<(Allowance, Option<Left>)> {
-        Self::principal_allowance(self, principal)
+        self.gate().principal_allowance(principal)
     }
 
     fn server_allowance(&self, server: &Server) -> Option<(Allowance, Option<Left>)> {
-        Self::server_allowance(self, server)
+        self.gate().server_allowance(server)
     }
 
     fn tool_allowance(&self, server: &Server, tool: &str) -> Option<(Allowance, Option<Left>)> {
-        Self::tool_allowance(self, server, tool)
+        self.gate().tool_allowance(server, tool)
     }
 }
 
-impl Records for Kernel {
+impl RecordKeeping for Kernel {
     fn audit(&self) -> &Auditor {
-        &self.gate().audit
+        self.gate().audit()
     }
 
     fn store(&self) -> Option<&Store> {
@@ -203,7 +203,7 @@ impl Records for Kernel {
     }
 }
 
-impl Tasks for Kernel {
+impl BackgroundWork for Kernel {
     fn spawn(&self, work: BoxFuture<'static, ()>) {
         Self::spawn(self, work);
     }
@@ -213,7 +213,7 @@ impl Tasks for Kernel {
     }
 }
 
-impl Clients for Kernel {
+impl ClientSessions for Kernel {
     fn clients(&self) -> Vec<Arc<Session>> {
         Self::clients(self)
     }
@@ -235,8 +235,9 @@ impl Clients for Kernel {
     }
 
     fn profile_tools(&self, session: &Session) -> Option<ProfileTools> {
-        let tools =
-            self.with_profile(session, |profile| ProfileTools { shown: profile.shown, pinned: profile.pinned.clone() });
+        let tools = self
+            .gate()
+            .with_profile(session, |profile| ProfileTools { shown: profile.shown, pinned: profile.pinned.clone() });
         tools.flatten()
     }
 }
@@ -274,11 +275,11 @@ impl OngoingCalls for Kernel {
 
 impl GateAnswers for Kernel {
     fn check_permissions<'a>(&'a self, context: &'a Context, params: &'a Raw) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(Self::check_permissions(self, context, params))
+        Box::pin(async move { self.gate().check_permissions(context, params).await })
     }
 
     fn negotiate_scopes<'a>(&'a self, context: &'a Context, params: &'a Raw) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(Self::negotiate_scopes(self, context, params))
+        Box::pin(async move { self.gate().negotiate_scopes(context, params).await })
     }
 
     fn with_delegation_beside(&self, arguments: Option<Raw>, params: Option<&Raw>) -> Option<Raw> {

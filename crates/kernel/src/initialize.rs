@@ -10,7 +10,7 @@ use std::time::Duration;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{Agreement, Extension, Place};
+use switchboard_protocol::mgp::{Extension, Place};
 use switchboard_protocol::proposals;
 pub(crate) use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_protocol::{Era, Revision};
@@ -18,6 +18,7 @@ use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
 use crate::bridge;
 use crate::directory::app;
+pub(crate) use crate::gate::agreed_with;
 use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
@@ -53,11 +54,6 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Events,
     Extension::Callbacks,
 ];
-
-/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
-pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    Agreement::with_client(capabilities)
-}
 
 /// How long `server/discover` waits for servers that are just starting, at most.
 const DISCOVER_WAIT: Duration = Duration::from_secs(5);
@@ -103,15 +99,17 @@ impl Kernel {
 
     /// What this client is told: nothing of servers that it may not use at all.
     async fn greeting(&self, context: &Context, view: &View) -> Greeting {
-        let tables = self.tables().await.ok();
+        let tables = self.gate().tables().await.ok();
         let presented = Presented::of(context, None);
         // A principal that may use a single tool has reason to know of the server.
         let may_see = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.knows_within(tables, &context.session, &presented, server))
+            tables
+                .as_deref()
+                .is_some_and(|tables| self.gate().knows_within(tables, &context.session, &presented, server))
         };
         // What is held back is told by name to those alone who may use the whole server.
         let may_use = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
+            tables.as_deref().is_some_and(|tables| self.gate().access(tables, &context.session, server, None).allow)
         };
         let greeting = Greeting::of(view, may_see, may_use);
         ToolFinder::of(self).note_instructed(context, greeting.instructed.clone());

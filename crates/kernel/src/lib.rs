@@ -9,7 +9,6 @@ mod callbacks;
 mod clients;
 pub mod directory;
 mod forward;
-mod gate;
 mod holder;
 mod house;
 mod initialize;
@@ -17,11 +16,11 @@ mod kernel;
 mod listen;
 mod mentions;
 mod parked;
-mod profiles;
 mod relay;
 mod repeat_offender;
 mod spec;
 mod streams;
+mod surroundings;
 mod tasks;
 
 pub use access::stored_access;
@@ -29,10 +28,9 @@ pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
-pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
+pub use gate::{Confirm, OWNER, PASSAGES, Passage, Profile, Profiles, Subject, ToolName, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
-pub use profiles::{Confirm, Profile, Profiles, ToolName};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,
@@ -43,6 +41,7 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+use switchboard_gate as gate;
 use switchboard_protocol::bridge;
 use switchboard_services as services;
 pub use switchboard_services::registry::{

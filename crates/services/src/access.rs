@@ -19,7 +19,7 @@ use switchboard_protocol::mgp::{DefaultPolicy, Extension, method};
 use switchboard_store::{AccessSelector, EntryType, Permission, Store, StoreError};
 use switchboard_wire::Raw;
 
-use super::house::{DynHouse, Rights, Servers};
+use super::house::{AccessRights, DynHouse, ServerDirectory};
 use super::not_admin;
 use super::operator_actions::OperatorActions;
 use super::principal;
@@ -111,7 +111,7 @@ impl<'a> AccessControl<'a, DynHouse> {
     }
 }
 
-impl<H: Servers + Rights + ?Sized> AccessControl<'_, H> {
+impl<H: ServerDirectory + AccessRights + ?Sized> AccessControl<'_, H> {
     async fn query(&self, context: &Context, params: &AccessQueryParams, form: Form) -> Result<Raw, Fault> {
         let session = &context.session;
         if params.agent_id != *session.principal && !self.house.decides_for_others(context) {

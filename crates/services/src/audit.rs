@@ -9,7 +9,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_store::{AuditFilter, Store};
 
-use super::house::Rights;
+use super::house::AccessRights;
 use super::table::{Needs, OwnCall, OwnMethod, OwnTool, run};
 
 /// Events in one answer, and where nobody says how many.
@@ -46,7 +46,11 @@ fn schema() -> Value {
 ///
 /// # Errors
 /// The parameters cannot be read, or the log cannot.
-async fn replay(house: &(impl Rights + ?Sized), store: Option<&Store>, call: &OwnCall<'_>) -> Result<Value, Fault> {
+async fn replay(
+    house: &(impl AccessRights + ?Sized),
+    store: Option<&Store>,
+    call: &OwnCall<'_>,
+) -> Result<Value, Fault> {
     let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
     let asked: ReplayParams = call.read()?;
     let since: Option<Timestamp> = asked

@@ -87,7 +87,7 @@ impl ToolContext {
 
 /// What the kernel keeps for finding tools.
 #[derive(Default)]
-pub struct Discovery {
+pub struct FinderState {
     index: Arc<Index>,
     principals: Mutex<HashMap<Arc<str>, PrincipalTools>>,
 }
@@ -167,7 +167,7 @@ impl VisibleTools {
 /// Answers searches, and says which tools stand in whose list.
 pub struct ToolFinder<'a> {
     house: &'a DynHouse,
-    discovery: &'a Discovery,
+    discovery: &'a FinderState,
 }
 
 impl<'a> ToolFinder<'a> {
@@ -178,7 +178,7 @@ impl<'a> ToolFinder<'a> {
     }
 }
 
-impl Discovery {
+impl FinderState {
     /// Does something with what is kept for a principal.
     fn kept<T>(&self, principal: &Arc<str>, work: impl FnOnce(&mut PrincipalTools) -> T) -> T {
         let mut principals = self.principals.lock();

@@ -27,7 +27,7 @@ use switchboard_protocol::{Fault, mgp};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::time::Instant;
 
-use crate::house::{DynHouse, Requester, Rights, Servers, Tasks};
+use crate::house::{AccessRights, BackgroundWork, DynHouse, Requester, ServerDirectory};
 
 /// Ids that are remembered, to tell an event that comes again.
 const REMEMBERED: usize = 16_384;
@@ -134,7 +134,7 @@ impl EventService<DynHouse> {
     }
 }
 
-impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
+impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> EventService<H> {
     /// Takes events off the bus until the kernel ends. Begun with the first subscription.
     fn pump_events(&self) {
         if self.events.pumping.swap(true, Ordering::AcqRel) {

@@ -12,14 +12,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 use switchboard_audit::Auditor;
 use switchboard_catalog::Shown;
-use switchboard_flow::latency::Durations;
 use switchboard_flow::meter::{Allowance, Left};
+use switchboard_gate::ToolPolicy;
 use switchboard_peer::{BoxFuture, Context, Reply, Session};
 use switchboard_policy::access::Access;
 use switchboard_policy::permission::Decided;
-use switchboard_policy::risk::{Assessment, ConfirmReason};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::Fault;
-use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::{AccessEntry, Store};
 use switchboard_upstream::{ListKind, Server};
@@ -30,31 +29,19 @@ use super::Services;
 use super::discovery::ToolContext;
 use super::registry::ServerOffers;
 
-/// What is known of a tool.
-pub trait ToolFacts: Send + Sync {
-    /// How dangerous it is, and what follows from that.
-    fn assessment(&self) -> &Assessment;
-
-    /// What its server says of it.
-    fn security(&self) -> &ToolSecurity;
-
-    /// How long its calls took.
-    fn times(&self) -> Option<Arc<Durations>>;
-}
-
 /// Where a tool is that a client named.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct ToolRoute {
     /// The place of its server in the view.
     pub server: usize,
     /// What its server calls it.
     pub original: Arc<str>,
     /// What is known of it.
-    pub facts: Option<Arc<dyn ToolFacts>>,
+    pub policy: Option<Arc<ToolPolicy>>,
 }
 
 /// A tool that can be called.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct CallableTool<'a> {
     /// The id of its server.
     pub id: &'a Arc<str>,
@@ -65,7 +52,7 @@ pub struct CallableTool<'a> {
     /// What clients call it.
     pub exposed: &'a str,
     /// What is known of it.
-    pub facts: Option<&'a dyn ToolFacts>,
+    pub policy: Option<&'a ToolPolicy>,
 }
 
 /// A tool that is shown to clients.
@@ -111,7 +98,7 @@ pub trait View: Send + Sync {
 }
 
 /// The servers there are.
-pub trait Servers: Send + Sync {
+pub trait ServerDirectory: Send + Sync {
     /// They and what all of them offer, at this moment.
     fn view(&self) -> Arc<dyn View>;
 
@@ -159,7 +146,7 @@ pub trait Entitlements: Send + Sync {
     fn may_use(&self, who: &Requester, server: &Server, tool: (&str, &str)) -> bool;
 
     /// The permissions that a server lacks, of those that it needs, and of those that a tool of it needs.
-    fn missing_permissions(&self, server: &Server, tool: Option<&dyn ToolFacts>) -> Vec<String>;
+    fn missing_permissions(&self, server: &Server, tool: Option<&ToolPolicy>) -> Vec<String>;
 
     /// What was decided about the permissions of a server.
     fn permissions(&self, server: &str) -> &[Decided];
@@ -179,7 +166,7 @@ pub trait Entitlements: Send + Sync {
 }
 
 /// Who may use what.
-pub trait Rights: Send + Sync {
+pub trait AccessRights: Send + Sync {
     /// The session tokens in some headers.
     fn tokens_in(&self, headers: &HeaderMap) -> Vec<String>;
 
@@ -256,7 +243,7 @@ pub trait Conduct: Send + Sync {
 }
 
 /// Where things are put on record and kept.
-pub trait Records: Send + Sync {
+pub trait RecordKeeping: Send + Sync {
     /// The audit log.
     fn audit(&self) -> &Auditor;
 
@@ -265,7 +252,7 @@ pub trait Records: Send + Sync {
 }
 
 /// Work beside requests.
-pub trait Tasks: Send + Sync {
+pub trait BackgroundWork: Send + Sync {
     /// Runs something until it is over or the kernel has ended.
     fn spawn(&self, work: BoxFuture<'static, ()>);
 
@@ -283,7 +270,7 @@ pub struct ProfileTools {
 }
 
 /// The clients that are connected.
-pub trait Clients: Send + Sync {
+pub trait ClientSessions: Send + Sync {
     /// The legacy clients that have introduced themselves.
     fn clients(&self) -> Vec<Arc<Session>>;
 
@@ -359,7 +346,16 @@ pub trait Setup: Send + Sync {
 
 /// The whole house.
 pub trait House:
-    Servers + Rights + Conduct + Records + Tasks + Clients + OngoingCalls + GateAnswers + Setup + 'static
+    ServerDirectory
+    + AccessRights
+    + Conduct
+    + RecordKeeping
+    + BackgroundWork
+    + ClientSessions
+    + OngoingCalls
+    + GateAnswers
+    + Setup
+    + 'static
 {
     /// The same for work that outlives a request.
     fn shared(&self) -> Arc<DynHouse>;

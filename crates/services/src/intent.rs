@@ -17,7 +17,7 @@ use switchboard_upstream::Server;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
-use super::discovery::{Discovery, ToolFinder};
+use super::discovery::{FinderState, ToolFinder};
 use super::house::{DynHouse, View};
 use super::manifest::Manifests;
 
@@ -52,7 +52,7 @@ struct Bounds {
 /// Tells servers what a caller wants to reach, and gives advice.
 pub struct Adviser<'a> {
     house: &'a DynHouse,
-    discovery: &'a Discovery,
+    discovery: &'a FinderState,
     manifests: &'a Manifests,
 }
 
@@ -185,7 +185,7 @@ fn speaks(context: &Context) -> bool {
 /// The server that has a tool, and how dangerous the tool is.
 fn place_of(view: &dyn View, name: &str) -> Option<(usize, Risk)> {
     let route = view.tool(name)?;
-    Some((route.server, route.facts?.assessment().risk))
+    Some((route.server, route.policy?.assessment.risk))
 }
 
 #[cfg(test)]

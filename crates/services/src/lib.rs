@@ -46,10 +46,10 @@ use switchboard_store::Actor;
 use switchboard_wire::{Edit, Raw, Request};
 
 pub use self::discovery::{
-    AgentTools, CALL, COMMAND_LINE, ClientTools, Clients, Discovery, ToolContext, ToolFinder, VisibleTools,
+    AgentTools, CALL, COMMAND_LINE, ClientTools, Clients, FinderState, ToolContext, ToolFinder, VisibleTools,
 };
 pub use self::events::{EventService, Events, NewSubscription, on_stream};
-use self::house::{CallableTool, DynHouse, ToolRoute};
+use self::house::DynHouse;
 pub use self::instructions::joined;
 pub use self::intent::Adviser;
 pub use self::lifecycle::{SERVERS_LIST, SERVERS_ORDER, ServerLife, ending};
@@ -59,7 +59,7 @@ use self::registry::{Registrar, Registry};
 use self::table::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
 
 shown_by_name! {
-    [] Discovery, "Discovery";
+    [] FinderState, "FinderState";
     [] VisibleTools, "VisibleTools";
     [] ToolFinder<'_>, "ToolFinder";
     [] Events, "Events";
@@ -70,15 +70,13 @@ shown_by_name! {
     [] ManifestService<'_>, "ManifestService";
     [] Registry, "Registry";
     [] Registrar<'_>, "Registrar";
-    [] ToolRoute, "ToolRoute";
-    [] CallableTool<'_>, "CallableTool";
 }
 
 /// What services keep, each its own.
 #[derive(Debug, Default)]
 pub struct Services {
     /// What is loaded for whom.
-    pub discovery: Discovery,
+    pub discovery: FinderState,
     /// Subscriptions and the bus.
     pub events: Arc<Events>,
     /// What was asked for and measured.

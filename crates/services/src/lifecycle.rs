@@ -18,7 +18,7 @@ use switchboard_protocol::spoken::NAME;
 use switchboard_upstream::{ListKind, Order, Restart, Server, millis, speaks_of_life};
 use switchboard_wire::{Notification, Object, Raw};
 
-use super::house::{DynHouse, Requester, Rights, Servers};
+use super::house::{AccessRights, DynHouse, Requester, ServerDirectory};
 use super::principal;
 use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
 
@@ -101,7 +101,7 @@ impl<'a> ServerLife<'a, DynHouse> {
     }
 }
 
-impl<H: Servers + Rights + ?Sized> ServerLife<'_, H> {
+impl<H: ServerDirectory + AccessRights + ?Sized> ServerLife<'_, H> {
     /// A server is in another state: written down, and told to those of some clients who want to know.
     pub fn tell(
         &self,
@@ -339,7 +339,7 @@ impl<H: Servers + Rights + ?Sized> ServerLife<'_, H> {
 }
 
 /// All servers, for the command line; for a token that is good for some, those.
-fn list<H: Servers + Rights + ?Sized>(house: &H, context: &Context) -> Value {
+fn list<H: ServerDirectory + AccessRights + ?Sized>(house: &H, context: &Context) -> Value {
     let who = house.requester(context);
     let covered = house.descriptions().into_iter().filter(|(id, _)| house.is_covered(&who, Some(id), None));
     json!({

@@ -218,9 +218,9 @@ impl<'a> ManifestService<'a> {
     /// Whether a server's tool may be called without asking anybody.
     fn may_ask(&self, server: &Server, route: &ToolRoute) -> bool {
         let entitlements = self.house.latest_entitlements();
-        let Some(facts) = route.facts.as_deref() else { return false };
-        let asks = facts.assessment().confirm.is_some_and(|reason| self.house.asks_for(reason));
-        let lacks = !entitlements.missing_permissions(server, Some(facts)).is_empty();
+        let Some(policy) = route.policy.as_deref() else { return false };
+        let asks = policy.assessment.confirm.is_some_and(|reason| self.house.asks_for(reason));
+        let lacks = !entitlements.missing_permissions(server, Some(policy)).is_empty();
         !asks && !lacks && server.takes_calls().is_ok()
     }
 
@@ -248,13 +248,13 @@ impl<'a> ManifestService<'a> {
     ) -> Built {
         let times = server.timings.known(original);
         let allowed = self.house.tool_allowance(server, original);
-        let facts = route.facts.as_deref();
+        let policy = route.policy.as_deref();
         let known = Known {
             exposed,
             server: server.id(),
-            facts,
-            confirms: facts
-                .and_then(|facts| facts.assessment().confirm)
+            policy,
+            confirms: policy
+                .and_then(|policy| policy.assessment.confirm)
                 .is_some_and(|reason| self.house.asks_for(reason)),
             said: said.and_then(|said| said.tool(original)),
             times: times.as_deref(),
@@ -389,7 +389,7 @@ impl<'a> Known<'a> {
             exposed: "",
             server: "",
             definition,
-            facts: None,
+            policy: None,
             confirms: false,
             said: None,
             times: None,

@@ -14,6 +14,9 @@ use crate::failure::{Failure, chain};
 
 /// How long a kernel looks for damage before it starts; the rest of a large database is looked through behind that.
 const CHECK: Duration = Duration::from_millis(400);
+/// How long a command waits for a database that a kernel writes to all the time: SQLite has no queue for writers of other
+/// processes, and on a slow disk one of them may come late again and again.
+const COMMAND_BUSY: Duration = Duration::from_secs(20);
 /// The name of the embedded database in the data folder.
 const FILE: &str = "switchboard.db";
 /// What is written to an audit log that begins where another one was.
@@ -22,7 +25,7 @@ pub(crate) const LOG_BEGUN_ANEW: &str = "dev.switchboard.log_begun_anew";
 /// Opens the store that the configuration names, else the one in the data folder. It is made if it is missing: the
 /// folder for its owner alone (0700), the files likewise (0600).
 pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
-    open(loaded, Options::default()).await
+    open(loaded, Options { busy: COMMAND_BUSY, ..Options::default() }).await
 }
 
 /// The same for a kernel, which lives long: a database with damaged pages is refused.

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use switchboard_flow::latency::Durations;
 use switchboard_peer::{BoxFuture, Context, Session};
 use switchboard_policy::access::Access;
 use switchboard_policy::permission::Decided;
-use switchboard_policy::risk::Assessment;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::DefaultPolicy;
-use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_store::AccessEntry;
 use switchboard_wire::Raw;
 
@@ -19,21 +16,7 @@ use crate::directory::ListKind;
 use crate::gate::{Tables, ToolPolicy};
 use crate::kernel::{self, Kernel};
 use crate::server::Server;
-use crate::services::house::{CallableTool, Entitlements, Requester, ShownTool, ToolFacts, ToolRoute, View};
-
-impl ToolFacts for ToolPolicy {
-    fn assessment(&self) -> &Assessment {
-        &self.assessment
-    }
-
-    fn security(&self) -> &ToolSecurity {
-        &self.security
-    }
-
-    fn times(&self) -> Option<Arc<Durations>> {
-        Self::times(self)
-    }
-}
+use crate::services::house::{CallableTool, Entitlements, Requester, ShownTool, ToolRoute, View};
 
 /// The servers, and what they offer.
 pub(super) struct ServersNow {
@@ -52,8 +35,7 @@ impl View for ServersNow {
 
     fn tool(&self, name: &str) -> Option<ToolRoute> {
         let route = self.view.directory.tool(name)?;
-        let facts = route.policy.map(|policy| policy as Arc<dyn ToolFacts>);
-        Some(ToolRoute { server: route.server, original: route.original, facts })
+        Some(ToolRoute { server: route.server, original: route.original, policy: route.policy })
     }
 
     fn tools(&self) -> Box<dyn Iterator<Item = CallableTool<'_>> + Send + '_> {
@@ -62,7 +44,7 @@ impl View for ServersNow {
             server: route.server,
             original: &route.original,
             exposed,
-            facts: route.policy.as_deref().map(|policy| policy as &dyn ToolFacts),
+            policy: route.policy.as_deref(),
         }))
     }
 
@@ -76,7 +58,7 @@ impl View for ServersNow {
     }
 
     fn visible_tools<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(self.kernel.visible(context, &self.view, ListKind::Tools))
+        Box::pin(async move { self.kernel.gate().visible(context, &*self.view, ListKind::Tools).await })
     }
 }
 
@@ -88,15 +70,15 @@ pub(super) struct RightsNow {
 
 impl Entitlements for RightsNow {
     fn allows(&self, session: &Session, server: &Server, tool: Option<(&str, &str)>) -> bool {
-        self.kernel.access(&self.tables, session, server, tool).allow
+        self.kernel.gate().access(&self.tables, session, server, tool).allow
     }
 
     fn knows_of(&self, session: &Session, server: &Server) -> bool {
-        self.kernel.knows_of(&self.tables, session, server)
+        self.kernel.gate().knows_of(&self.tables, session, server)
     }
 
     fn knows(&self, who: &Requester, server: &Server) -> bool {
-        self.kernel.knows_within(&self.tables, &who.session, &shown_by(who), server)
+        self.kernel.gate().knows_within(&self.tables, &who.session, &shown_by(who), server)
     }
 
     fn may_use(&self, who: &Requester, server: &Server, (original, exposed): (&str, &str)) -> bool {
@@ -110,13 +92,13 @@ impl Entitlements for RightsNow {
         };
         let route = view.directory.tool(exposed).filter(is_same);
         route.is_some_and(|route| {
-            self.kernel.may_use_within(&self.tables, &who.session, &shown_by(who), server, (exposed, &route))
+            let (named, policy) = ((original, exposed), route.policy.as_deref());
+            self.kernel.gate().may_use_within(&self.tables, &who.session, &shown_by(who), server, named, policy)
         })
     }
 
-    fn missing_permissions(&self, server: &Server, tool: Option<&dyn ToolFacts>) -> Vec<String> {
-        let of_tool = tool.filter(|_| server.speaks_mgp()).map_or(&[][..], |facts| &facts.security().permissions);
-        let standing = self.kernel.standing_with(&self.tables, server, of_tool);
+    fn missing_permissions(&self, server: &Server, tool: Option<&ToolPolicy>) -> Vec<String> {
+        let standing = self.kernel.gate().standing(&self.tables, server, tool);
         standing.missing.into_iter().map(|missing| missing.permission).collect()
     }
 

@@ -12,7 +12,7 @@ use switchboard_catalog::{Catalog, Hit, Judge, RESCORED, Search, SearchResult, T
 use switchboard_upstream::Server;
 use switchboard_wire::Raw;
 
-use super::{Discovery, VisibleTools};
+use super::{FinderState, VisibleTools};
 use crate::house::{ShownTool, View};
 
 /// Characters of a server's title that are searched.
@@ -57,7 +57,7 @@ impl Index {
     }
 }
 
-impl Discovery {
+impl FinderState {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
     pub(crate) async fn index_up_to_date(&self, view: &Arc<dyn View>) {
         if self.index.is_of(view.generation()) {

@@ -469,7 +469,7 @@ impl ToolFinder<'_> {
         let mut waiting = Vec::new();
         for tool in view.tools() {
             let Some(server) = view.server_at(tool.server) else { continue };
-            let missing = entitlements.missing_permissions(server, tool.facts);
+            let missing = entitlements.missing_permissions(server, tool.policy);
             let name = Some((tool.original, tool.exposed));
             if !missing.is_empty() && entitlements.allows(&context.session, server, name) {
                 waiting.push((tool.exposed.to_owned(), missing));
@@ -499,7 +499,7 @@ impl ToolFinder<'_> {
 }
 
 fn risk_of(view: &dyn View, name: &str) -> Option<Risk> {
-    Some(view.tool(name)?.facts?.assessment().risk)
+    Some(view.tool(name)?.policy?.assessment.risk)
 }
 
 fn is_connected(view: &dyn View, name: &str) -> bool {

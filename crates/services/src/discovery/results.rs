@@ -40,7 +40,7 @@ impl FoundTool {
         let server = route.as_ref().and_then(|route| Some(view.server_at(route.server)?.id().to_string()));
         // What a call costs and how long it takes, as far as anybody knows (proposal 3).
         let said = Operational::of_tool(raw);
-        let times = route.and_then(|route| route.facts?.times());
+        let times = route.and_then(|route| route.policy?.times());
         let classed = times.map_or_else(|| Durations::default().class(said.latency), |times| times.class(said.latency));
         Some(Self {
             name: hit.id.to_string(),

@@ -19,7 +19,7 @@ use switchboard_wire::{Edit, Kind, Raw};
 use tokio::time::Instant;
 
 use super::{Dialect, EventService, Listener, own, refused};
-use crate::house::{Rights, Servers, Tasks};
+use crate::house::{AccessRights, BackgroundWork, ServerDirectory};
 
 /// How often to ask where events are not sent.
 const POLL_SECONDS: u64 = 10;
@@ -62,7 +62,7 @@ pub(crate) struct Ask {
     pub(crate) stream: Option<(Raw, Arc<str>)>,
 }
 
-impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
+impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> EventService<H> {
     /// Answers `mgp/events/subscribe`.
     pub(crate) async fn subscribe(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         // What is sent unasked is only for who agreed on it (MGP 2.4).

@@ -21,7 +21,7 @@ use switchboard_wire::{Edit, Notification, Raw, code};
 use tokio::time::Instant;
 
 use super::EventService;
-use crate::house::{Rights, Servers, Tasks};
+use crate::house::{AccessRights, BackgroundWork, ServerDirectory};
 
 /// How long a server may take to agree.
 const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ pub(super) struct Upstream {
     pub(super) unasked: Vec<Arc<str>>,
 }
 
-impl<H: Servers + Rights + Tasks + ?Sized + 'static> EventService<H> {
+impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> EventService<H> {
     /// Asks the servers that a subscription may be about for its patterns; answers which of them any server has.
     pub(super) async fn subscribe_upstream(&self, servers: &[Arc<Server>], patterns: &[Pattern]) -> Upstream {
         let asked = servers.iter().filter_map(|server| Some((server, Words::of(server)?)));

@@ -5,6 +5,7 @@
 //! which a person may have accepted, before that of its manifest.
 
 use switchboard_flow::latency::Durations;
+use switchboard_gate::ToolPolicy;
 use switchboard_protocol::proposals::Consequence;
 use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_protocol::proposals::manifest::{
@@ -12,8 +13,6 @@ use switchboard_protocol::proposals::manifest::{
 };
 use switchboard_validators::screen;
 use switchboard_wire::Raw;
-
-use crate::house::ToolFacts;
 
 /// What is known of a tool.
 pub(super) struct Known<'a> {
@@ -23,7 +22,7 @@ pub(super) struct Known<'a> {
     /// Its definition, as the server wrote it.
     pub(super) definition: &'a Raw,
     /// What the gate decided; nothing for the kernel's own tools.
-    pub(super) facts: Option<&'a dyn ToolFacts>,
+    pub(super) policy: Option<&'a ToolPolicy>,
     /// Whether a person is asked.
     pub(super) confirms: bool,
     /// What the server's own manifest says of it.
@@ -71,11 +70,11 @@ pub(super) fn tool(known: Known<'_>, names: &mut ManifestNames) -> Built {
     if known.definition.at(&["_mgp", "admin_only"]).is_some_and(|flag| flag.as_bytes() == b"true") {
         risk = risk.max(Consequence::Reversible);
     }
-    if let Some(facts) = known.facts {
-        let assessment = facts.assessment();
+    if let Some(policy) = known.policy {
+        let assessment = &policy.assessment;
         risk = risk.max(Consequence::of_risk(assessment.risk, assessment.reversible));
-        message = facts.security().confirmation_message.clone().or(message);
-        if facts.security().cost_requires_approval {
+        message = policy.security.confirmation_message.clone().or(message);
+        if policy.security.cost_requires_approval {
             said.cost.get_or_insert_with(Cost::new).category = Some(CostCategory::RequiresApproval);
         }
         let further = assessment.scopes.iter().filter(|scope| !scopes.contains(scope)).cloned().collect::<Vec<_>>();
@@ -141,10 +140,9 @@ fn harmless(said: Operational) -> Operational {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
-    use switchboard_policy::risk::{self, Assessment};
+    use switchboard_policy::risk;
     use switchboard_protocol::mgp::TrustLevel;
     use switchboard_protocol::mgp::security::ToolSecurity;
     use switchboard_protocol::proposals::manifest::LatencyClass;
@@ -156,37 +154,22 @@ mod tests {
         Raw::parse(text.to_owned(), &Limits::default()).unwrap()
     }
 
-    struct Facts(Assessment, ToolSecurity);
-
-    impl ToolFacts for Facts {
-        fn assessment(&self) -> &Assessment {
-            &self.0
-        }
-
-        fn security(&self) -> &ToolSecurity {
-            &self.1
-        }
-
-        fn times(&self) -> Option<Arc<Durations>> {
-            None
-        }
-    }
-
-    fn facts(definition: &Raw, trust: TrustLevel) -> Facts {
+    fn policy(definition: &Raw, trust: TrustLevel) -> ToolPolicy {
         let security = ToolSecurity::of(definition);
-        Facts(risk::assess(&security, "tool", &risk::OperatorWord::default(), trust, false), security)
+        let assessment = risk::assess(&security, "tool", &risk::OperatorWord::default(), trust, false);
+        ToolPolicy::new(security, assessment)
     }
 
     fn built(definition: &str, said: &str, trust: TrustLevel, times: &Durations) -> ManifestTool {
         let definition = raw(definition);
-        let facts = facts(&definition, trust);
+        let policy = policy(&definition, trust);
         let said = Operational::of(&Object::open(&raw(said)).unwrap());
         let known = Known {
             exposed: "git__readFile",
             server: "git",
             definition: &definition,
-            facts: Some(&facts),
-            confirms: facts.0.confirm.is_some(),
+            policy: Some(&policy),
+            confirms: policy.assessment.confirm.is_some(),
             said: Some(&said),
             times: Some(times),
             streams: false,

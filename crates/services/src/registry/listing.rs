@@ -19,7 +19,7 @@ use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::house::{DynHouse, Entitlements, Requester, Rights, Servers, View};
+use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, View};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl<'a> Listing<'a, DynHouse> {
     }
 }
 
-impl<H: Servers + Rights + ?Sized> Listing<'_, H> {
+impl<H: ServerDirectory + AccessRights + ?Sized> Listing<'_, H> {
     /// The servers that a session may know of, each with how many of its tools it may use. Does not wait for servers that are
     /// starting.
     pub(super) async fn known(&self, who: &Requester) -> Result<HashMap<Arc<str>, usize>, Fault> {
@@ -199,7 +199,7 @@ impl Asker {
         !self.principal.name.is_empty()
     }
 
-    pub(super) fn requester(&self, rights: &(impl Rights + ?Sized)) -> Requester {
+    pub(super) fn requester(&self, rights: &(impl AccessRights + ?Sized)) -> Requester {
         let nobody = Arc::new(Nobody);
         let session = Session::new("listing".into(), self.principal.clone(), false, Caller::unknown(), nobody);
         Requester { session, tokens: rights.tokens_in(&self.headers) }

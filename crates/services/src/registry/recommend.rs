@@ -21,8 +21,8 @@ use switchboard_wire::Raw;
 use super::listing::{Asker, Listing};
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
-use crate::discovery::Discovery;
-use crate::house::{DynHouse, Rights, Servers};
+use crate::discovery::FinderState;
+use crate::house::{AccessRights, DynHouse, ServerDirectory};
 use crate::principal;
 
 /// Recommendations where nobody says how many, and at most.
@@ -104,7 +104,7 @@ struct Recommendation {
 /// Says which server could help.
 pub(super) struct Recommender<'a, H: ?Sized> {
     pub(super) listing: Listing<'a, H>,
-    pub(super) discovery: &'a Discovery,
+    pub(super) discovery: &'a FinderState,
     pub(super) sources: &'a [Arc<dyn Source>],
     pub(super) audit: &'a Auditor,
 }
@@ -120,7 +120,7 @@ impl<'a> Recommender<'a, DynHouse> {
     }
 }
 
-impl<H: Servers + Rights + ?Sized> Recommender<'_, H> {
+impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     pub(super) async fn recommend(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let asked: RecommendParams = params.view().map_err(|error| invalid(readable(&error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };

@@ -146,9 +146,10 @@ impl Patch {
     /// The names of `diff --git a/x b/x`.
     fn add_pair(&mut self, text: &str) {
         let mut rest = text.trim();
-        // In names with blanks both halves are the same.
-        if let Some(second) = rest.get(rest.len().div_ceil(2)..).filter(|_| !rest.is_ascii() || rest.contains(' ')) {
-            self.add_one(second.trim());
+        // Names with blanks stand there unquoted: both halves are the same but for the first folder.
+        if let Some((old, new)) = halves(rest) {
+            self.add_one(old);
+            self.add_one(new);
         }
         while !rest.is_empty() {
             let end = match rest.strip_prefix('"') {
@@ -174,6 +175,13 @@ impl Patch {
             }
         }
     }
+}
+
+/// The halves of a line with a blank in its middle.
+fn halves(line: &str) -> Option<(&str, &str)> {
+    let (old, new) = line.split_at_checked(line.len() / 2)?;
+    let new = new.strip_prefix(' ').filter(|_| !line.starts_with('"'))?;
+    Some((old.trim(), new.trim()))
 }
 
 /// Where a name in quotes ends.
@@ -240,8 +248,9 @@ mod tests {
         for (text, expected) in [
             ("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-/etc/x\n+z\n", &["a/x", "x", "b/y", "y"][..]),
             ("--- /dev/null\n+++ /etc/x\t2020-01-01\n", &["/etc/x"]),
-            ("diff --git a/x b/x\nrename from x\nrename to ../y\n", &["b/x", "x", "a/x", "../y", "y"]),
-            ("diff --git \"a/\\056./x\" \"b/x\"\n", &["b/x", "x", "a/../x", "../x"]),
+            ("diff --git a/x y b/x y\n", &["a/x y", "x y", "b/x y", "a/x", "x", "y", "b/x"]),
+            ("diff --git a/x b/x\nrename from x\nrename to ../y\n", &["a/x", "x", "b/x", "../y", "y"]),
+            ("diff --git \"a/\\056./x\" \"b/x\"\n", &["a/../x", "../x", "b/x", "x"]),
             (
                 "*** Begin Patch\n*** Update File: a.txt\n*** Move to: ../x\n@@\n-a\n+b\n*** End Patch",
                 &["a.txt", "../x", "x"],

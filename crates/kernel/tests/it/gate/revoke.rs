@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard_kernel::OperatorActions;
 use switchboard_protocol::Era;
 
-use super::world::{ERAS, House, Script, dangerous, entry, everything_of, open, ran, tool, until};
+use super::world::{ERAS, House, Script, dangerous, entry, everything_of, open_for_command, ran, tool, until};
 
 /// The operator is another process: another handle on the same file. A client calls all the time meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -18,7 +18,7 @@ async fn no_call_passes_once_revoke_has_returned() {
         vec![super::world::tool_with("read", &json!({"annotations": {"readOnlyHint": true}}))],
     );
     let house = House::new(&[("files", script.clone())]).await;
-    let elsewhere = open(house.directory.path()).await;
+    let elsewhere = open_for_command(house.directory.path()).await;
     let operator_actions = OperatorActions::of_operator(elsewhere.clone(), "olga");
     let ann = Arc::new(house.client(Era::Modern, "ann").await);
     for round in 0..50 {

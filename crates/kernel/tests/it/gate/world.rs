@@ -300,8 +300,17 @@ pub(crate) fn spec(id: &str, server: Arc<dyn Handler>, policy: ServerPolicy) -> 
 }
 
 pub(crate) async fn open(directory: &Path) -> Store {
+    open_with(directory, Options::default()).await
+}
+
+/// The store as a command opens it beside a kernel that writes all the time.
+pub(crate) async fn open_for_command(directory: &Path) -> Store {
+    open_with(directory, Options { busy: Duration::from_secs(20), ..Options::default() }).await
+}
+
+async fn open_with(directory: &Path, options: Options) -> Store {
     let location = Location::File(directory.join("store.db"));
-    Store::open(&location, Options::default()).await.expect("a store")
+    Store::open(&location, options).await.expect("a store")
 }
 
 /// A kernel on this store, open to all, in front of one server.
