@@ -13,8 +13,8 @@ use super::house::AccessRights;
 use super::table::{Needs, OwnCall, OwnMethod, OwnTool, run};
 
 /// Events in one answer, and where nobody says how many.
-const MOST: usize = 1_000;
-const USUAL: usize = 100;
+const MAX_EVENTS: usize = 1_000;
+const DEFAULT_EVENTS: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -38,7 +38,7 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {
         "since_seq": {"type": "integer", "description": "After this record"},
         "since_timestamp": {"type": "string", "description": "Not before this time, RFC 3339"},
-        "limit": {"type": "integer", "minimum": 1, "maximum": MOST},
+        "limit": {"type": "integer", "minimum": 1, "maximum": MAX_EVENTS},
     }})
 }
 
@@ -60,7 +60,7 @@ async fn replay(
         .transpose()
         .map_err(|_| invalid("`since_timestamp` is no time in RFC 3339".to_owned()))?;
     let store = store.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "this kernel keeps no audit log"))?;
-    let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST);
+    let limit = asked.limit.unwrap_or(DEFAULT_EVENTS).clamp(1, MAX_EVENTS);
     let filter = AuditFilter { after: asked.since_seq, since, ..AuditFilter::default() };
     let unreadable =
         |error| Fault::new(FaultKind::ResourceExhausted, "the audit log cannot be read").with_source(error);

@@ -2,13 +2,14 @@
 //!
 //! One table (`table.rs`) says of each what it is called, who may, what must be agreed on, whether it counts, where it is
 //! listed and which function answers. This file is what is done with a row: a method and a tool are dispatched, and written as
-//! the client's era wants them, in one place.
+//! the client's era wants them, in one place. This crate knows no kernel, directory, stream or connection: what a service needs
+//! of the house around it are the traits of `house.rs`, and each keeps its own state, all of it together in [`Services`].
 //!
 //! - `access.rs` who may use what; `access/agreement.rs` a person agrees to a change. - `scopes.rs` session tokens and whether a
 //!   call would pass. - `audit.rs` the log. - `permissions.rs` what nobody sends. - `lifecycle.rs` health, start and end of
 //!   servers. - `running.rs` streams, events and questions. - `discovery.rs` finding tools. - `registry.rs` servers that come and
 //!   go. - `manifest.rs` what a caller may use. - `events.rs` subscriptions. - `intent.rs` advice.
-//! - `house.rs` what a service asks of the house. - `operator_actions.rs` what an operator decides, from here and from commands.
+//! - `operator_actions.rs` what an operator decides, from here and from commands.
 
 /// Shows a type by its name alone: what it holds is long, or other people's.
 macro_rules! shown_by_name {
