@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clients::ClientState;
 use crate::directory::ListKind;
 use crate::gate::rights::{decides_for_others, sees_all};
-use crate::gate::scopes::Wanted;
+use crate::gate::scopes::ScopeTarget;
 use crate::gate::{Presented, with_delegation_beside};
 use crate::initialize;
 use crate::kernel::{self, Kernel};
@@ -151,7 +151,7 @@ impl AccessRights for Kernel {
     }
 
     fn tokens_cover(&self, who: &Requester, server: &str) -> bool {
-        self.gate().covers_quietly(&who.session.principal, &shown_by(who), Wanted { server, tool: None })
+        self.gate().covers_quietly(&who.session.principal, &shown_by(who), ScopeTarget { server, tool: None })
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {

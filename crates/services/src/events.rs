@@ -202,6 +202,10 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
         match audience {
             Audience::Everybody => true,
             Audience::Operators => self.house.sees_all(who),
+            Audience::OperatorsOf { server, tool } => {
+                let decides = identity.admin && who.tokens.is_empty();
+                decides && self.house.is_covered(who, Some(server.as_ref()), tool.as_deref())
+            }
             Audience::Doer { principal, server, tool } => {
                 (identity.admin || session.principal == *principal)
                     && self.house.is_covered(who, server.as_deref(), tool.as_deref())
