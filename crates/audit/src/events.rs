@@ -104,6 +104,13 @@ pub mod result {
     pub const UNKNOWN: &str = "UNKNOWN";
 }
 
+/// A principal as the one who did something.
+#[must_use]
+pub fn principal(name: &str, is_admin: bool) -> Actor {
+    let kind = if is_admin { "user" } else { "agent" };
+    Actor { kind: kind.into(), id: name.into() }
+}
+
 /// An event about nothing in particular yet, with the trace of the request that is being answered.
 #[must_use]
 pub fn event_of(event_type: &str, actor: Actor, outcome: &str) -> AuditEvent {

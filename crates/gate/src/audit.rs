@@ -7,6 +7,5 @@ pub use switchboard_audit::{Auditor, CALL, about, event, event_of, kernel, resul
 
 /// The principal of a session as the one who did something.
 pub fn principal(session: &Session) -> Actor {
-    let kind = if session.identity.admin { "user" } else { "agent" };
-    Actor { kind: kind.into(), id: session.principal.as_ref().into() }
+    switchboard_audit::principal(&session.principal, session.identity.admin)
 }

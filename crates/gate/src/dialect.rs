@@ -3,34 +3,14 @@
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, Rendering};
 use switchboard_protocol::mcp::method;
-use switchboard_protocol::mgp::{self, Agreement, Extension, Offer};
+use switchboard_protocol::mgp::Agreement;
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{ErrorObject, Raw};
-
-/// What of MGP is spoken with clients.
-pub const MGP_SPOKEN: [Extension; 14] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Callbacks,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::ToolDiscovery,
-    Extension::Discovery,
-    Extension::Delegation,
-];
 
 /// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
 #[must_use]
 pub fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    // Most clients do not even name it.
-    memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
-    Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
+    Agreement::with_client(capabilities)
 }
 
 /// How faults of a method are written for a client.
@@ -60,11 +40,4 @@ pub fn rendered(context: &Context, fault: &Fault) -> ErrorObject {
 #[must_use]
 pub fn rendered_for(context: &Context, method: &str, fault: &Fault) -> ErrorObject {
     fault.render(&rendering_for(context, method))
-}
-
-/// Why parameters cannot be read, without the place in a text that the reader never wrote.
-#[must_use]
-pub fn readable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
 }

@@ -15,7 +15,6 @@ use super::Tables;
 use super::scopes::{Presented, ScopeTarget};
 use crate::Gate;
 use crate::dialect::agreed_with;
-use crate::profiles::rights_key;
 use crate::surroundings::Offers;
 
 /// Lists that are kept, at most.
@@ -73,7 +72,7 @@ impl Gate<'_> {
         // Grants end by themselves, and session tokens differ from request to request: what depends on either is not kept.
         let lasting = presented.is_empty() && !tables.anything_expires;
         let of = (offers.generation(), tables.revision);
-        let key = (rights_key(&context.session), kind, dialect);
+        let key = (context.session.rights_key(), kind, dialect);
         if lasting && let Some(list) = self.lists.get(of, &key) {
             return Ok(list);
         }

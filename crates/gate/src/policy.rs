@@ -19,8 +19,7 @@ use super::pins::definition_hash;
 use switchboard_upstream::ListKind;
 use switchboard_upstream::Timings;
 
-/// The principal that a process on the same machine acts for: whoever started it.
-pub const OWNER: &str = "local";
+pub use switchboard_policy::access::OWNER;
 
 /// What a principal without a grant may do at a server: what was said for the server, else for all servers, else
 /// everything for the owner of this machine and nothing for others.

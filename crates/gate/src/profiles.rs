@@ -5,7 +5,6 @@
 //! every use, so that a change holds for sessions that are open.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use switchboard_catalog::Shown;
 use switchboard_peer::Session;
@@ -105,15 +104,6 @@ impl Profile {
             Confirm::All => true,
         }
     }
-}
-
-/// Under what the lists of a session are kept: sessions of one principal that may do different things see different ones.
-pub fn rights_key(session: &Session) -> Arc<str> {
-    let identity = &session.identity;
-    if !identity.is_limited() {
-        return session.principal.clone();
-    }
-    format!("{}\n{:?}\n{:?}", session.principal, identity.profile, identity.scopes).into()
 }
 
 impl Gate<'_> {

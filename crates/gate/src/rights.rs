@@ -181,12 +181,6 @@ impl Gate<'_> {
         self.knows_within(tables, &context.session, &Presented::of(context, None), server)
     }
 
-    /// Whether a server exists for who asks: he may see all, or has to do with it within the tokens that he shows.
-    pub fn sees(&self, tables: &Tables, context: &Context, server: &Server) -> bool {
-        let presented = Presented::of(context, None);
-        sees_all(&context.session, &presented) || self.knows_within(tables, &context.session, &presented, server)
-    }
-
     /// What a server has and lacks of the permissions it needs, and of those that a tool of it needs.
     pub fn standing(&self, tables: &Tables, server: &Server, policy: Option<&ToolPolicy>) -> PermissionStatus {
         let of_tool = policy.filter(|_| server.speaks_mgp()).map_or(&[][..], |policy| &policy.security.permissions);

@@ -23,10 +23,10 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use crate::attempt::{Attempt, Stop};
-use crate::dialect::readable;
 use crate::refused::refused;
 use crate::surroundings::{OfferedTool, Offers};
 use crate::{Gate, Tables, ToolPolicy, tokens};
+use switchboard_protocol::fault::readable;
 use switchboard_upstream::Server;
 
 /// After how long without a call a token ends.
@@ -89,10 +89,22 @@ impl Presented {
         Self(shown.map(|value| value.to_str().unwrap_or_default().to_owned()).collect())
     }
 
+    /// The same as texts.
+    #[must_use]
+    pub fn into_texts(self) -> Vec<String> {
+        self.0
+    }
+
     /// Whether it shows none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl From<&[String]> for Presented {
+    fn from(tokens: &[String]) -> Self {
+        Self(tokens.to_vec())
     }
 }
 

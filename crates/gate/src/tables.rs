@@ -1,7 +1,7 @@
 //! What was granted, in memory and never far behind the store.
 //!
 //! The store says by a number whether something changed. It is asked at most every [`FRESH`], on the way of a call: a
-//! decision never rests on anything older. Who revokes waits [`SETTLED`] before saying that it is done, so that no
+//! decision never rests on anything older. Who revokes waits [`SETTLED`](switchboard_policy::access::SETTLED) before saying that it is done, so that no
 //! later call passes, in this process or in another one on the same store.
 
 use std::collections::HashMap;
@@ -22,8 +22,6 @@ use tokio::time::Instant;
 
 /// How old the tables may be that a decision rests on.
 const FRESH: Duration = Duration::from_millis(200);
-/// After this long, whatever was revoked is revoked everywhere.
-pub const SETTLED: Duration = Duration::from_millis(250);
 /// Who took back what was agreed to under a grant that has ended by itself.
 pub const EXPIRED: &str = "expired grant";
 /// How often the latest time ever seen is written down.

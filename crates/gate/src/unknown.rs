@@ -6,7 +6,7 @@ use switchboard_wire::Raw;
 /// There is no tool of this name.
 #[must_use]
 pub fn no_such_tool(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
+    Fault::no_such_tool(name)
 }
 
 /// There is no prompt of this name.
@@ -31,5 +31,5 @@ pub(crate) fn no_such_task(id: &str) -> Fault {
 /// There is no such method.
 #[must_use]
 pub fn no_such_method(name: &str) -> Fault {
-    Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
+    Fault::no_such_method(name)
 }

@@ -3,7 +3,6 @@
 //! One server is shown as it is. Several are shown side by side: tools and prompts as `<server>__<name>`, resources
 //! under their own URI as long as one server claims it, and as `<server>+<uri>` where two do.
 
-pub(crate) mod app;
 mod fit;
 mod judge;
 mod lengths;
@@ -15,6 +14,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use switchboard_policy::Finding;
 use switchboard_protocol::Revision;
+pub(crate) use switchboard_protocol::mcp::app;
+pub use switchboard_protocol::mcp::app::ToolApp;
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::strict;
 use switchboard_protocol::mgp::security::security_object;
@@ -29,7 +30,6 @@ pub use crate::gate::lists::Dialect;
 use crate::gate::pins::pin_name;
 use crate::names::{self, Naming};
 use crate::spec::ServerPolicy;
-pub use app::ToolApp;
 use fit::{Forms, Legacy};
 use judge::Plain;
 pub use switchboard_upstream::{Curated, ListKind, Listing, Lists, Timings};

@@ -1,7 +1,6 @@
 //! `initialize` and `server/discover`: what the kernel says of itself and of the servers behind it.
 
 mod capabilities;
-pub(crate) mod instructions;
 mod notice;
 
 use std::collections::HashSet;
@@ -12,7 +11,8 @@ use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::mgp::{Extension, Place};
-use switchboard_protocol::proposals::{self, Proposal};
+use switchboard_protocol::proposals;
+pub(crate) use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
@@ -23,9 +23,8 @@ use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
 use crate::server::Server;
+use crate::services::{self, ToolFinder};
 
-/// The name the kernel goes by.
-pub(crate) const NAME: &str = "switchboard";
 /// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
 /// what they send.
 pub const SAID_BY: &str = "dev.switchboard/said_by";
@@ -54,18 +53,6 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Progress,
     Extension::Events,
     Extension::Callbacks,
-];
-
-/// The proposals that the kernel speaks with clients.
-pub(crate) const PROPOSALS: [Proposal; 8] = [
-    Proposal::Streaming,
-    Proposal::ProgressNotifications,
-    Proposal::IntentHints,
-    Proposal::HumanInTheLoop,
-    Proposal::SubscribeNotify,
-    Proposal::StructuredErrors,
-    Proposal::MultimodalSignatures,
-    Proposal::ServerRecommendations,
 ];
 
 /// How long `server/discover` waits for servers that are just starting, at most.
@@ -125,7 +112,7 @@ impl Kernel {
             tables.as_deref().is_some_and(|tables| self.gate().access(tables, &context.session, server, None).allow)
         };
         let greeting = Greeting::of(view, may_see, may_use);
-        self.note_instructed(context, greeting.instructed.clone());
+        ToolFinder::of(self).note_instructed(context, greeting.instructed.clone());
         greeting
     }
 }
@@ -266,7 +253,7 @@ impl Greeting {
             capabilities = merge(&capabilities, &said);
         }
         let said = hubs.iter().filter_map(|(server, _)| Some((server.id(), server.instructions()?)));
-        let (instructions, instructed) = instructions::joined(said);
+        let (instructions, instructed) = services::joined(said);
         let instructions = with_notice(instructions);
         let info = own_info();
         Self { base: None, info, capabilities: announce(&capabilities, true), instructions, instructed }

@@ -37,13 +37,11 @@ use crate::holder;
 use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
 use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
-use crate::services::discovery::Discovery;
-use crate::services::events::{EventService, Events};
-use crate::services::manifest::Manifests;
-use crate::services::registry::Registry;
+use crate::services::house::DynHouse;
+use crate::services::{EventService, ManifestService, Services};
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
-pub(crate) use crate::gate::{no_such_method, no_such_prompt, no_such_tool, readable, unknown_resource};
+pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
 pub(crate) use answer::OF_MGP;
 pub(crate) use content::LocatedResource;
 use shown::note_shown;
@@ -78,11 +76,8 @@ struct Shared {
     listeners: Listeners,
     /// Calls on their way, and what outlives a message of one.
     exchange: Arc<ExchangeState>,
-    events: Arc<Events>,
-    discovery: Discovery,
     apps: Apps,
-    manifests: Manifests,
-    registry: Registry,
+    services: Services,
     /// Calls that wait for a person while no server works on them: they are not over.
     waiting_calls: TaskTracker,
     work: TaskTracker,
@@ -159,11 +154,8 @@ impl Kernel {
             clients: Mutex::default(),
             listeners: Listeners::default(),
             exchange,
-            events: Arc::default(),
-            discovery: Discovery::default(),
             apps: Apps::default(),
-            manifests: Manifests::default(),
-            registry: Registry::default(),
+            services: Services::default(),
             work,
             waiting_calls,
             began: tokio::time::Instant::now(),
@@ -172,7 +164,7 @@ impl Kernel {
             ending,
         }));
         tokio::spawn(auditing);
-        kernel.0.gate.audit.set_sinks(vec![kernel.0.events.clone(), kernel.0.gate.server_sinks.clone()]);
+        kernel.0.gate.audit.set_sinks(vec![kernel.0.services.events.clone(), kernel.0.gate.server_sinks.clone()]);
         let sweeper = kernel.clone();
         kernel.spawn(async move {
             let mut swept = tokio::time::Instant::now();
@@ -187,7 +179,7 @@ impl Kernel {
                 }
                 if timed.elapsed() >= TIMES {
                     timed = tokio::time::Instant::now();
-                    sweeper.look_at_times();
+                    ManifestService::of(&sweeper).look_at_times();
                 }
                 if swept.elapsed() >= SWEEP {
                     swept = tokio::time::Instant::now();
@@ -236,7 +228,7 @@ impl Kernel {
     /// alone. Calls in flight go on where they are, within bounds. Of two with one id the first counts.
     /// Servers that were registered stay.
     pub fn apply(&self, specs: Vec<ServerSpec>) {
-        self.0.registry.configure(specs);
+        self.0.services.registry.configure(specs);
         self.registered_changed();
     }
 
@@ -252,7 +244,7 @@ impl Kernel {
         if self.0.closing.is_cancelled() {
             return;
         }
-        let specs = self.0.registry.specs();
+        let specs = self.0.services.registry.specs();
         let old = self.view();
         let mut servers: Vec<Arc<Server>> = Vec::new();
         for spec in specs {
@@ -445,16 +437,8 @@ impl Kernel {
         &self.0.listeners
     }
 
-    pub(crate) fn discovery(&self) -> &Discovery {
-        &self.0.discovery
-    }
-
-    pub(crate) fn manifests(&self) -> &Manifests {
-        &self.0.manifests
-    }
-
-    pub(crate) fn registry(&self) -> &Registry {
-        &self.0.registry
+    pub(crate) fn services(&self) -> &Services {
+        &self.0.services
     }
 
     /// Calls on their way.
@@ -467,13 +451,9 @@ impl Kernel {
         &self.0.exchange
     }
 
-    pub(crate) fn events(&self) -> &Events {
-        &self.0.events
-    }
-
     /// Subscriptions, and who may hear of what.
-    pub(crate) fn event_service(&self) -> EventService<Self> {
-        EventService::new(self, &self.0.events)
+    pub(crate) fn event_service(&self) -> EventService<DynHouse> {
+        EventService::of(self)
     }
 
     pub(crate) fn draining(&self) -> &AtomicBool {

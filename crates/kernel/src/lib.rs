@@ -3,17 +3,19 @@
 //! The kernel answers clients of either era as one [`Handler`](switchboard_peer::Handler), whatever the eras of the
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
+mod access;
 mod apps;
 mod clients;
 pub mod directory;
 mod holder;
+mod house;
 mod initialize;
 mod kernel;
 mod listen;
-mod services;
 mod spec;
 mod surroundings;
 
+pub use access::stored_access;
 pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
@@ -21,27 +23,27 @@ pub use gate::results::MARKS;
 pub use gate::{Confirm, OWNER, PASSAGES, Passage, Profile, Profiles, Subject, ToolName, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
-pub use services::discovery::{
-    AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
-};
-pub use services::lifecycle::{SERVERS_LIST, SERVERS_ORDER};
-pub use services::operator_actions::OperatorActions;
-pub use services::registry::{
-    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
-    ServerOffers, Source,
-};
-pub use services::table::{OwnName, own_names};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
     Upkeep,
 };
 pub use switchboard_audit::EventCounts;
+pub use switchboard_catalog::{Budget, Judge, Level, Shown};
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
 use switchboard_gate as gate;
 use switchboard_protocol::bridge;
+use switchboard_services as services;
+pub use switchboard_services::registry::{
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
+    ServerOffers, Source,
+};
+pub use switchboard_services::table::{OwnName, own_names};
+pub use switchboard_services::{
+    AgentTools, COMMAND_LINE, ClientTools, Clients, OperatorActions, SERVERS_LIST, SERVERS_ORDER, ToolContext,
+};
 // What is said of one server is said there.
 use switchboard_upstream as server;
 pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

@@ -17,7 +17,7 @@ use crate::gate::Subject;
 use crate::gate::request::Asking;
 use crate::kernel::{Kernel, LocatedResource};
 use crate::server::Server;
-use crate::services::events;
+use crate::services;
 
 /// Streams that may be open at once.
 const MAX_LISTEN_STREAMS: usize = 10_000;
@@ -147,7 +147,7 @@ impl Kernel {
         let key = self.listeners().next.fetch_add(1, Ordering::Relaxed);
         let owner: Arc<str> = format!("stream-{key}").into();
         let mut open = Open { kernel: self, key, owner: owner.clone(), watched: Vec::new() };
-        let events = match filter.get(EXTENSION_ID).as_ref().and_then(events::on_stream) {
+        let events = match filter.get(EXTENSION_ID).as_ref().and_then(services::on_stream) {
             Some(said) => Some(
                 Box::pin(self.event_service().events_on_stream(context, said?, (request.id.to_raw(), owner))).await?,
             ),

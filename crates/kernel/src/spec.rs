@@ -12,7 +12,7 @@ use switchboard_wire::Limits;
 
 pub use crate::gate::GateOptions;
 use crate::gate::rates::PrincipalRates;
-use crate::services::discovery::ToolContext;
+use crate::services::ToolContext;
 use crate::services::registry::ServerOffers;
 
 /// How the kernel behaves.

@@ -183,6 +183,16 @@ impl Session {
         &self.remote
     }
 
+    /// Under what the lists of a session are kept: sessions of one principal that may do different things see different ones.
+    #[must_use]
+    pub fn rights_key(&self) -> Arc<str> {
+        let identity = &self.identity;
+        if !identity.is_limited() {
+            return self.principal.clone();
+        }
+        format!("{}\n{:?}\n{:?}", self.principal, identity.profile, identity.scopes).into()
+    }
+
     /// The handler's own state of this session, made at first use. Always ask for the same type.
     pub fn state<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<Arc<T>> {
         self.state.get_or_init(|| Arc::new(make())).clone().downcast().ok()

@@ -7,10 +7,16 @@
 //! what the time is.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use switchboard_protocol::mgp::DefaultPolicy;
 
+/// The principal that a process on the same machine acts for: whoever started it.
+pub const OWNER: &str = "local";
+/// After this long, whatever was revoked is revoked everywhere: who revokes waits for it, and whoever decides by grants looks
+/// for changes more often.
+pub const SETTLED: Duration = Duration::from_millis(250);
 /// The most principals that may stand behind one call, the first actor included.
 pub const MAX_CHAIN: usize = 3;
 

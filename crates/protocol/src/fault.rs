@@ -58,6 +58,18 @@ struct Inner {
 }
 
 impl Fault {
+    /// The refusal of a method that does not exist, for whoever asks.
+    #[must_use]
+    pub fn no_such_method(name: &str) -> Self {
+        Self::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
+    }
+
+    /// The refusal of a tool that does not exist, for whoever asks.
+    #[must_use]
+    pub fn no_such_tool(name: &str) -> Self {
+        Self::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
+    }
+
     /// A fault with the side, category and retry advice that its kind usually has. The message is public.
     pub fn new(kind: FaultKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(Inner {
@@ -345,4 +357,11 @@ pub fn error_chain(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
+}
+
+/// Why parameters cannot be read, without the place in a text that the reader never wrote.
+#[must_use]
+pub fn readable(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
 }

@@ -15,6 +15,7 @@ pub mod proposals;
 pub mod provenance;
 mod revision;
 mod secret;
+pub mod spoken;
 
 pub use fault::Fault;
 pub use revision::{Era, Revision};

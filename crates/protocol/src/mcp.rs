@@ -7,6 +7,7 @@
 #[macro_use]
 pub(crate) mod view;
 
+pub mod app;
 mod capabilities;
 mod completion;
 mod content;

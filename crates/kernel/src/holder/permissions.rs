@@ -15,7 +15,7 @@ use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
 use crate::server::{Server, SharedConnection, ToolNeeds};
-use crate::services::operator_actions::OperatorActions;
+use crate::services::OperatorActions;
 
 /// How often it is looked whether the operator has decided.
 const LOOK: Duration = Duration::from_secs(1);

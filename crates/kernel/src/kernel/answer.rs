@@ -18,7 +18,8 @@ use crate::directory::ListKind;
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
-use crate::services::table;
+use crate::services::registry::Registrar;
+use crate::services::{self, ToolFinder, table};
 use crate::{bridge, initialize, names};
 
 /// How methods of MGP begin.
@@ -94,10 +95,10 @@ impl Handler for Kernel {
 
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
-        self.discovery().forget(session);
+        self.services().discovery.forget(session);
         self.apps().forget(session);
         self.event_service().end_subscriptions_of(&session.id);
-        self.session_ended(&session.id);
+        Registrar::of(self).session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
             self.spawn(async move {
@@ -145,7 +146,7 @@ impl Kernel {
             _ => {
                 let method = request.method.clone();
                 let answering = async {
-                    match self.own_method(context, &request).await {
+                    match services::own_method(self, context, &request).await {
                         Some(answer) => answer,
                         None => self.unknown_method(context, request).await,
                     }
@@ -175,7 +176,7 @@ impl Kernel {
         let view = self.view();
         let mut list = self.gate().visible(context, &*view, kind).await?;
         if kind == ListKind::Tools {
-            list = self.narrowed(context, &view, list).await;
+            list = ToolFinder::of(self).narrowed(context, &self.seen_at(&view), list).await;
         }
         list = self.with_failures(context, &view, kind, list).await?;
         if kind == ListKind::Tools {

@@ -25,9 +25,7 @@ use crate::directory::{Hidden, Route};
 use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
-use crate::services::discovery;
-use crate::services::intent::Adviser;
-use crate::services::lifecycle::ending;
+use crate::services::{self, Adviser, ToolFinder, ending};
 
 /// What a call is called: its tool, by the client, and its trace.
 #[derive(Clone, Copy)]
@@ -227,15 +225,15 @@ impl Kernel {
     /// The call of a tool that is the kernel's own, or of none.
     async fn call_own(&self, context: &Context, call: CallRequest) -> Result<Reply, Fault> {
         let CallRequest { name, request, params, metadata } = call;
-        if name == discovery::CALL
-            && let Some(request) = self.call_within(context, &request).await?
+        if name == services::CALL
+            && let Some(request) = ToolFinder::of(self).call_within(context, &request).await?
         {
             return self.call_found(context, request).await;
         }
         let arguments = params.get("arguments");
         let (context, request) = gate::scopes::lifted(context.clone(), request, || self.gate().others_tokens());
         let answering = async {
-            match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
+            match Box::pin(services::own_tool(self, &context, &name, &request, arguments.clone())).await {
                 Some(answer) => answer,
                 None => Err(self.unknown_tool(&context, &name).await),
             }
@@ -369,7 +367,7 @@ impl Kernel {
 
     /// Remembers what a call that was answered means for those after it.
     fn note_answer(&self, context: &Context, call: &ToolCall, policy: &ToolPolicy, reply: &Reply) {
-        self.discovery().used(&context.session, &call.name);
+        self.services().discovery.used(&context.session, &call.name);
         if call.route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
             self.apps().opened(&context.session, call.server.id());
         }
@@ -400,7 +398,7 @@ impl Kernel {
         if let (Some((server, uri)), Ok(result)) = (page, &reply.outcome) {
             reply.outcome = Ok(with_page(result, &directory.exposed_uri(server, &uri)));
         }
-        self.load_called(context, &name).await;
+        ToolFinder::of(self).load_called(context, &name).await;
         Ok(reply)
     }
 

@@ -13,6 +13,7 @@ use crate::directory::ListKind;
 use crate::gate::Presented;
 use crate::listen::with_uri;
 use crate::server::Server;
+use crate::services::ManifestService;
 
 impl Kernel {
     /// Grants have changed: everybody may see something else now.
@@ -61,7 +62,7 @@ impl Kernel {
             self.0.listeners.list_changed(kind, &notification);
         }
         if changed.contains(&ListKind::Tools) {
-            self.manifest_changed("tools");
+            ManifestService::of(self).manifest_changed("tools");
         }
     }
 

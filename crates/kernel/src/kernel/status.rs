@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use switchboard_flow::lifecycle::State;
 use switchboard_peer::client::Disorder;
 use switchboard_protocol::Revision;
@@ -13,8 +13,8 @@ use switchboard_protocol::mgp::TrustLevel;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
-use crate::server::{Activity, Health, Phase, Server};
-use crate::services::lifecycle::{self, ServerLife, ending};
+use crate::server::{Activity, Health, Phase, Server, millis};
+use crate::services::{ServerLife, ending};
 
 /// What is known of one server.
 #[derive(Debug, Clone)]
@@ -67,7 +67,12 @@ impl Kernel {
     /// What is told of each server to who may see all, as [`SERVERS_LIST`](crate::SERVERS_LIST) answers it.
     #[must_use]
     pub fn described_servers(&self) -> Vec<Value> {
-        self.status().iter().map(lifecycle::described).collect()
+        self.status().iter().map(described).collect()
+    }
+
+    /// The same, each with its id.
+    pub(crate) fn descriptions(&self) -> Vec<(Arc<str>, Value)> {
+        self.status().iter().map(|status| (status.id.clone(), described(status))).collect()
     }
 
     /// A server is in another state: written down, and told to those who want to know.
@@ -167,4 +172,48 @@ fn sorted(pairs: impl Iterator<Item = (String, String)>) -> Vec<(String, String)
     let mut pairs: Vec<_> = pairs.collect();
     pairs.sort_unstable();
     pairs
+}
+
+/// What is told of one server to who may see all.
+fn described(status: &ServerStatus) -> Value {
+    let hidden: Vec<_> =
+        status.hidden.iter().map(|one| json!({"name": one.name, "why": one.why, "unfit": one.unfit})).collect();
+    let mended = status.mended.iter();
+    let mended: Vec<_> =
+        mended.map(|one| json!({"name": one.name, "what": one.what, "legacy_only": one.legacy_only})).collect();
+    let latency = |share| status.activity.latency.quantile(share).map(|time| time.as_secs_f64() * 1_000.0);
+    json!({
+        "id": status.id.as_ref(),
+        "state": status.state.as_str(),
+        "phase": status.phase.word(),
+        "why": status.phase.why(),
+        "revision": status.revision.map(|revision| revision.as_str()),
+        "counts": status.counts,
+        "problems": status.problems,
+        "hidden": hidden,
+        "mended": mended,
+        "held": status.held,
+        "marked": status.marked,
+        "trust_level": status.trust.as_str(),
+        "permissions_missing": status.permissions_missing,
+        "tools_lacking": status.tools_lacking,
+        "asleep": status.phase == Phase::Asleep,
+        "health": status.health.as_str(),
+        "breaker": status.breaker,
+        "uptime_secs": status.uptime.as_secs(),
+        "uptime_ms": millis(status.uptime),
+        "restarts": status.restarts,
+        "pending": status.pending,
+        "calls": status.activity.calls,
+        "errors": status.activity.failures,
+        "last_error": status.activity.last_error,
+        "stray_answers": status.disorder.stray_answers,
+        "refused_lines": status.disorder.refused_lines,
+        "foreign_progress": status.disorder.foreign_progress,
+        "dropped_notifications": status.activity.dropped_notifications,
+        "tools": status.counts[0],
+        "latency_ms_p50": latency(0.5),
+        "latency_ms_p99": latency(0.99),
+        "latency_counts": status.activity.latency.counts(),
+    })
 }

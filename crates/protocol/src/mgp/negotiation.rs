@@ -18,6 +18,24 @@ use crate::Era;
 /// The identifier of MGP among the extensions of MCP, and the key of what MGP puts into `_meta`.
 pub const EXTENSION_ID: &str = "dev.cloto/mgp";
 
+/// What of MGP a gateway speaks with clients.
+pub const SPOKEN_WITH_CLIENTS: [Extension; 14] = [
+    Extension::ToolSecurity,
+    Extension::Permissions,
+    Extension::AccessControl,
+    Extension::Audit,
+    Extension::CodeSafety,
+    Extension::ErrorHandling,
+    Extension::Lifecycle,
+    Extension::Callbacks,
+    Extension::Streaming,
+    Extension::Progress,
+    Extension::Events,
+    Extension::ToolDiscovery,
+    Extension::Discovery,
+    Extension::Delegation,
+];
+
 /// Where in `capabilities` MGP is spoken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -163,6 +181,14 @@ pub struct Agreement {
 }
 
 impl Agreement {
+    /// With a client of the gateway that says this of itself; `None` for one that did not ask for MGP.
+    #[must_use]
+    pub fn with_client(capabilities: &Raw) -> Option<Self> {
+        // Most clients do not even name it.
+        memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
+        Self::between(&Offer::of(capabilities)?, &SPOKEN_WITH_CLIENTS, VERSION)
+    }
+
     /// With a client that made `offer`. `None` where the versions do not fit: the connection is plain MCP.
     #[must_use]
     pub fn between(offer: &Offer, ours: &[Extension], our_version: &str) -> Option<Self> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_config::{ApprovalPolicy, Server};
-use switchboard_kernel::default_policy;
+use switchboard_kernel::{default_policy, stored_access};
 use switchboard_policy::permission;
 use switchboard_policy::risk::{ConfirmReason, assess};
 use switchboard_protocol::mgp::security::ToolSecurity;
@@ -41,7 +41,7 @@ async fn decide(common: &Common, desk: &OperatorSession, agent: &str, server: &s
     let config = &desk.loaded.config;
     let of_server = config.server(server).and_then(|server| server.entry.default_policy);
     let default = default_policy(agent, of_server, config.settings.default_policy);
-    let (access, entry) = desk.office.access(agent, server, tool, default).await?;
+    let (access, entry) = stored_access(desk.office.store(), agent, server, tool, default).await?;
     let (obstacle, asks) = (obstacle(desk, server, tool).await?, asks(desk, server, tool).await?);
     let word = if access.allow { Permission::Allow } else { Permission::Deny };
     if common.json {

@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 use switchboard_config::Loaded;
 use switchboard_identity::REVOCATION_DELAY;
 use switchboard_identity::tokens::{TokenRequest, scope_words};
-use switchboard_kernel::{OperatorActions, default_policy, names};
+use switchboard_kernel::{default_policy, names, stored_access};
 use switchboard_store::{Store, Token};
 
 use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
-use crate::commands::operator_session;
 use crate::failure::Failure;
 use crate::identity_audit;
 use crate::known::KnownTools;
@@ -123,7 +122,6 @@ async fn understood(loaded: &Loaded, store: &Store, scopes: &[String]) -> Result
 
 /// The servers of which a principal may use something.
 async fn usable(loaded: &Loaded, store: &Store, principal: &str) -> Result<Vec<String>, Failure> {
-    let office = OperatorActions::of_operator(store.clone(), &operator_session::operator());
     let granted = store.grants().load().await?.access;
     let mut usable = Vec::new();
     for server in setup::usable(loaded) {
@@ -131,7 +129,7 @@ async fn usable(loaded: &Loaded, store: &Store, principal: &str) -> Result<Vec<S
         let tools = granted.iter().filter(|one| one.principal == principal && one.server == server.id());
         let tools = tools.filter_map(|one| one.tool.clone()).chain([String::new()]);
         for tool in tools.collect::<Vec<_>>() {
-            if office.access(principal, server.id(), &tool, default).await?.0.allow {
+            if stored_access(store, principal, server.id(), &tool, default).await?.0.allow {
                 usable.push(server.id().to_owned());
                 break;
             }

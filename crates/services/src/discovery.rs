@@ -1,0 +1,232 @@
+//! Finding tools instead of being given all of them (MGP 16).
+//!
+//! It decides which tools a client's list shows, what a search may find, and what is loaded for whom. What fits a request is
+//! decided by the catalog; who may see what is decided by the gate, and a search never shows what a list would not. Calls of
+//! tools that were found take the same way through the gate as all others.
+//!
+//! - `index.rs` keeps the catalog in step with the directory. - `lists.rs` decides what is listed. - `methods.rs` answers
+//!   `mgp/tools/*` and the tools `mgp_tools_*`. - `describe.rs` says what the kernel's own tools are. - `clients.rs` knows
+//!   what single client programs bear. - `results.rs` and `text.rs` write down what was found. - `instructions.rs` gives what
+//!   servers say of it.
+//!
+//! What is loaded belongs to a session (MGP 16.7): two agents of one user do not fill each other's lists. Clients without
+//! sessions have only their principal to be known by: what is loaded belongs to that, and survives reconnecting.
+
+mod clients;
+mod describe;
+mod index;
+mod instructions;
+mod lists;
+mod methods;
+mod results;
+mod text;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use switchboard_catalog::{Budget, Judge, Level, Shown};
+use switchboard_catalog::{Search, SearchResult, Session};
+use switchboard_peer::Session as Client;
+use switchboard_wire::Raw;
+
+use clients::Bearing;
+pub use clients::{COMMAND_LINE, ClientTools, Clients};
+pub use describe::CALL;
+pub(super) use describe::ROWS;
+use index::Index;
+
+use super::house::DynHouse;
+
+/// Principals whose tools are remembered.
+const MOST_PRINCIPALS: usize = 1024;
+
+/// Which tools clients are given, and how many tokens these may take.
+#[derive(Debug, Clone, Default)]
+pub struct ToolContext {
+    /// How much is listed. `None`: all tools while they fit into the budget, and hybrid beyond.
+    pub level: Option<Level>,
+    /// Tools that are always listed, under the names that clients see.
+    pub pinned: Vec<String>,
+    /// The tokens that tools may take.
+    pub budget: Budget,
+    /// Orders what was found anew, where there is one.
+    pub judge: Option<Arc<Judge>>,
+    /// What differs for single principals.
+    pub agents: HashMap<String, AgentTools>,
+    /// What the operator says of single client programs.
+    pub clients: Clients,
+    /// Whether the operator said how long names of tools are: then that holds for clients of which something else is known.
+    pub is_name_length_said: bool,
+}
+
+/// What a principal is given.
+#[derive(Debug, Clone, Default)]
+pub struct AgentTools {
+    /// How much is listed; as for everybody where it is not said.
+    pub level: Option<Level>,
+    /// Tools that are always listed, beside those of everybody.
+    pub pinned: Vec<String>,
+}
+
+impl ToolContext {
+    /// What a client is given: what is said of its principal comes first.
+    fn bearing(&self, principal: &str, info: Option<&Raw>) -> Bearing {
+        let bearing = self.clients.of(info, self.level, self.is_name_length_said);
+        if bearing.is_command_line {
+            return bearing;
+        }
+        let own = self.agents.get(principal).and_then(|agent| agent.level);
+        Bearing { shown: own.map_or(bearing.shown, Shown::At), ..bearing }
+    }
+
+    fn pinned_of(&self, principal: &str) -> impl Iterator<Item = &String> {
+        self.pinned.iter().chain(self.agents.get(principal).into_iter().flat_map(|agent| &agent.pinned))
+    }
+}
+
+/// What the kernel keeps for finding tools.
+#[derive(Default)]
+pub struct FinderState {
+    index: Arc<Index>,
+    principals: Mutex<HashMap<Arc<str>, PrincipalTools>>,
+}
+
+/// The tools of one principal.
+#[derive(Default)]
+struct PrincipalTools {
+    /// What is known of each session; under no name for requests without one.
+    sessions: HashMap<Option<Arc<str>>, ClientSession>,
+    /// What the principal saw when it last asked: told apart by where the list is in memory, so that a list which has not
+    /// changed is not read again.
+    seen: Option<Arc<VisibleTools>>,
+    /// The tools that are always listed, and what they cost.
+    pinned: Vec<(String, usize)>,
+    /// Counts uses, to forget the principal that was away longest.
+    used: u64,
+}
+
+impl PrincipalTools {
+    /// What is known of a session.
+    fn session(&mut self, session: &Client, budget: Budget) -> &mut ClientSession {
+        let pinned = &self.pinned;
+        self.sessions.entry(key_of(session)).or_insert_with(|| {
+            let mut loaded = Session::new(budget);
+            loaded.pin(pinned.clone());
+            ClientSession { loaded, ..ClientSession::default() }
+        })
+    }
+}
+
+/// Under what a session is kept: clients without lasting ones have only their principal.
+fn key_of(session: &Client) -> Option<Arc<str>> {
+    session.lasting.then(|| session.id.clone())
+}
+
+/// What a client was given in its session: what was listed stays.
+#[derive(Default)]
+struct ClientSession {
+    /// The tools that were found or used.
+    loaded: Session,
+    /// The tools that were listed while all of them fitted into the budget.
+    listed: HashSet<String>,
+    /// Whether the tools for finding were listed.
+    has_finding: bool,
+    /// The servers whose instructions the client was given.
+    instructed: HashSet<Arc<str>>,
+}
+
+/// What a principal may see, read once.
+pub struct VisibleTools {
+    list: Raw,
+    tools: HashMap<String, Raw>,
+    /// In the order of the list.
+    order: Vec<String>,
+    /// Those that are for pages alone, and not for models.
+    for_pages: HashSet<String>,
+    /// What all of them cost; counted only up to the largest budget of any client.
+    tokens: usize,
+}
+
+impl VisibleTools {
+    /// Whether a tool of this name is among them.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    /// Whether models are offered a tool of this name.
+    fn offers(&self, name: &str) -> bool {
+        self.tools.contains_key(name) && !self.for_pages.contains(name)
+    }
+
+    fn is_of(&self, list: &Raw) -> bool {
+        std::ptr::eq(self.list.as_bytes(), list.as_bytes())
+    }
+}
+
+/// Answers searches, and says which tools stand in whose list.
+pub struct ToolFinder<'a> {
+    house: &'a DynHouse,
+    discovery: &'a FinderState,
+}
+
+impl<'a> ToolFinder<'a> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, discovery: &house.services().discovery }
+    }
+}
+
+impl FinderState {
+    /// Does something with what is kept for a principal.
+    fn kept<T>(&self, principal: &Arc<str>, work: impl FnOnce(&mut PrincipalTools) -> T) -> T {
+        let mut principals = self.principals.lock();
+        let now = principals.values().map(|kept| kept.used).max().unwrap_or(0) + 1;
+        if principals.len() >= MOST_PRINCIPALS && !principals.contains_key(principal) {
+            let oldest = principals.iter().min_by_key(|(_, kept)| kept.used).map(|(name, _)| Arc::clone(name));
+            oldest.map(|oldest| principals.remove(&oldest));
+        }
+        let kept = principals.entry(Arc::clone(principal)).or_default();
+        kept.used = now;
+        work(kept)
+    }
+
+    /// Does something with what is loaded in a session.
+    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
+        self.kept(&session.rights_key(), |kept| work(&mut kept.session(session, budget).loaded))
+    }
+
+    /// Does something with what is known of a session.
+    fn with_client<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut ClientSession) -> T) -> T {
+        self.kept(&session.rights_key(), |kept| work(kept.session(session, budget)))
+    }
+
+    /// Whether the tools for finding were listed in a session.
+    fn has_finding(&self, session: &Client) -> bool {
+        let principals = self.principals.lock();
+        let known = principals.get(&session.rights_key()).and_then(|kept| kept.sessions.get(&key_of(session)));
+        known.is_some_and(|known| known.has_finding)
+    }
+
+    /// A session has ended, and what was loaded in it with it.
+    pub fn forget(&self, session: &Client) {
+        if let Some(kept) = self.principals.lock().get_mut(&session.rights_key()) {
+            kept.sessions.remove(&Some(session.id.clone()));
+        }
+    }
+
+    /// Searches the catalog as it is.
+    pub(crate) fn search(&self, search: &Search, visible: impl Fn(&str) -> bool) -> SearchResult {
+        self.index.search(search, visible)
+    }
+
+    /// Notes that a tool was used, where anything is kept for its user.
+    pub fn used(&self, session: &Client, tool: &str) {
+        if let Some(kept) = self.principals.lock().get_mut(&session.rights_key())
+            && let Some(client) = kept.sessions.get_mut(&key_of(session))
+        {
+            client.loaded.touch(tool);
+        }
+    }
+}

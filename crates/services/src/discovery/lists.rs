@@ -1,0 +1,290 @@
+//! Which of the tools that a client may see stand in its list.
+//!
+//! It decides the level (MGP 16.3) for each client. At every level the list holds only tools that the gate lets through; what
+//! is left out can still be found and called.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use switchboard_catalog::{Budget, Level, Session, count_tokens};
+use switchboard_peer::{Context, Session as Client};
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mcp::{app, method};
+use switchboard_protocol::mgp::{Agreement, Extension};
+use switchboard_upstream::ListKind;
+use switchboard_wire::{Edit, Notification, Raw};
+
+use super::clients::Bearing;
+use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
+use crate::house::View;
+use crate::registry::Registrar;
+
+/// Categories named in the list, at level one.
+const MOST_CATEGORIES: usize = 100;
+
+impl ToolFinder<'_> {
+    /// A list of tools, cut down to what this client is given, with the kernel's tools for finding the others, under names that are
+    /// as long as this client takes them.
+    pub async fn narrowed(&self, context: &Context, view: &Arc<dyn View>, list: Raw) -> Raw {
+        let list = self.chosen(context, view, list).await;
+        match self.bearing(context).max_name_length {
+            Some(max) => with_names_within(&**view, list, max),
+            None => list,
+        }
+    }
+
+    async fn chosen(&self, context: &Context, view: &Arc<dyn View>, list: Raw) -> Raw {
+        let seen = self.seen(&context.session, &list);
+        let level = self.level_of(context, &**view, &seen);
+        let asked = self.speaks_discovery(context);
+        let starting = self.awaits_servers(context, &**view).await;
+        // A person at the command line wants to see them all, and nothing else.
+        let is_model = !self.bearing(context).is_command_line;
+        let finding = level != Level::All || asked || is_model && (starting || self.keeps_finding(context));
+        // A host that shows pages keeps their tools from the model itself. A lone server is shown as it shows itself.
+        let sees_pages = !is_model || context.caller.can(&["extensions", app::EXTENSION]) || view.servers().len() == 1;
+        // What is listed now stays in the list: the kernel's own servers must not fill it before it is known whether all fit.
+        let waits = starting && is_model && level == Level::All && self.bearing(context).shown == Shown::Auto;
+        let left_out = if waits { self.unpinned_built_in(context, &**view, &seen) } else { HashSet::new() };
+        let listed = || seen.order.iter().filter(|name| !left_out.contains(*name)).cloned();
+        self.note_listed(context, &**view, level, finding, listed);
+        let mut shown = match level {
+            Level::All if !finding && (seen.for_pages.is_empty() || sees_pages) => return list,
+            Level::All => {
+                let offered = listed().filter(|name| sees_pages || seen.offers(name));
+                offered.filter_map(|name| seen.tools.get(&name).cloned()).collect()
+            }
+            Level::Categories | Level::Discovery => Vec::new(),
+            Level::Hybrid => self.held_tools(context, &seen),
+        };
+        let categories = if level == Level::Categories {
+            self.discovery.index_up_to_date(view).await;
+            let mut found = self.discovery.index.categories(|name| seen.tools.contains_key(name));
+            found.truncate(MOST_CATEGORIES);
+            found
+        } else {
+            Vec::new()
+        };
+        let mut tools = if finding {
+            describe::basic(&categories, Registrar::of(self.house).creating(context).is_some())
+        } else {
+            Vec::new()
+        };
+        if asked {
+            tools.extend(describe::further());
+        }
+        tools.append(&mut shown);
+        Edit::of(&list).map_or(list, |edit| edit.set(ListKind::Tools.key(), Raw::array(&tools)).finish())
+    }
+
+    /// Remembers what a client is listed, so that nothing of it goes when more servers come.
+    fn note_listed<I: Iterator<Item = String>>(
+        &self,
+        context: &Context,
+        view: &dyn View,
+        level: Level,
+        finding: bool,
+        listed: impl FnOnce() -> I,
+    ) {
+        let bearing = self.bearing(context);
+        // A list that is always whole needs no memory, and one of a server that stands alone has other names beside others.
+        let passing = bearing.shown == Shown::Auto && level == Level::All && !stands_alone(view);
+        if !finding && !passing {
+            return;
+        }
+        let budget = bearing.budget(self.house.tool_context().budget);
+        self.discovery.with_client(&context.session, budget, |client| {
+            client.has_finding |= finding;
+            if passing {
+                client.listed = listed().collect();
+            }
+        });
+    }
+
+    /// The tools of servers that are part of the kernel, but for those that are pinned.
+    fn unpinned_built_in(&self, context: &Context, view: &dyn View, seen: &VisibleTools) -> HashSet<String> {
+        let pinned: HashSet<String> = self.discovery.with_client(&context.session, self.budget_of(context), |client| {
+            client.loaded.pinned().map(str::to_owned).collect()
+        });
+        let is_built_in = |name: &&String| {
+            let route = view.tool(name);
+            route.and_then(|route| view.server_at(route.server)).is_some_and(|server| server.is_built_in())
+        };
+        seen.order.iter().filter(is_built_in).filter(|name| !pinned.contains(*name)).cloned().collect()
+    }
+
+    /// Remembers the servers whose instructions a client was given with its greeting.
+    pub fn note_instructed(&self, context: &Context, servers: HashSet<Arc<str>>) {
+        self.discovery.with_client(&context.session, self.budget_of(context), |client| client.instructed = servers);
+    }
+
+    /// Whether the tools for finding stay in the list of a session that was listed them.
+    fn keeps_finding(&self, context: &Context) -> bool {
+        context.session.lasting && self.discovery.has_finding(&context.session)
+    }
+
+    /// Whether servers that a client may know of are still starting: its list is not all there is.
+    async fn awaits_servers(&self, context: &Context, view: &dyn View) -> bool {
+        let starting: Vec<_> = view.servers().iter().filter(|server| !server.phase().is_settled()).collect();
+        if starting.is_empty() {
+            return false;
+        }
+        let Ok(entitlements) = self.house.entitlements().await else { return false };
+        let who = self.house.requester(context);
+        starting.into_iter().any(|server| entitlements.knows(&who, server))
+    }
+
+    /// Whether a client has the kernel's tools for finding tools: one that is not given everything, is given it only in
+    /// part because servers are starting, or asked for them.
+    pub(super) async fn finds_tools(&self, context: &Context, view: &dyn View) -> Result<bool, Fault> {
+        if self.speaks_discovery(context) || self.discovery.has_finding(&context.session) {
+            return Ok(true);
+        }
+        let list = view.visible_tools(context).await?;
+        let seen = self.seen(&context.session, &list);
+        Ok(self.level_of(context, view, &seen) != Level::All || self.awaits_servers(context, view).await)
+    }
+
+    /// Whether a client is answered when it calls one of these tools. A person who tries what models have is listed
+    /// everything, and is answered all the same.
+    pub(crate) async fn answers_finding(&self, context: &Context) -> Result<bool, Fault> {
+        Ok(self.finds_tools(context, &*self.house.view()).await? || self.bearing(context).is_command_line)
+    }
+
+    /// The tools for finding tools that a client has.
+    pub(crate) async fn finding_tools(&self, context: &Context, view: &dyn View) -> Vec<Raw> {
+        if !self.finds_tools(context, view).await.unwrap_or_default() {
+            return Vec::new();
+        }
+        let mut tools = describe::basic(&[], Registrar::of(self.house).creating(context).is_some());
+        if self.speaks_discovery(context) {
+            tools.extend(describe::further());
+        }
+        tools
+    }
+
+    pub(super) fn speaks_discovery(&self, context: &Context) -> bool {
+        let agreed = Agreement::with_client(&context.caller.capabilities);
+        agreed.is_some_and(|agreed| agreed.has(Extension::ToolDiscovery))
+    }
+
+    /// What a client bears.
+    pub(super) fn bearing(&self, context: &Context) -> Bearing {
+        let bearing = self.house.tool_context().bearing(&context.session.principal, context.caller.info.as_ref());
+        let of_profile = self.house.profile_tools(&context.session).and_then(|profile| profile.shown);
+        match of_profile.filter(|_| !bearing.is_command_line) {
+            Some(shown) => Bearing { shown, ..bearing },
+            None => bearing,
+        }
+    }
+
+    /// The budget of a client.
+    pub(super) fn budget_of(&self, context: &Context) -> Budget {
+        self.bearing(context).budget(self.house.tool_context().budget)
+    }
+
+    fn level_of(&self, context: &Context, view: &dyn View, seen: &VisibleTools) -> Level {
+        let budget = self.house.tool_context().budget;
+        self.bearing(context).level(budget, seen.order.len(), seen.tokens, stands_alone(view))
+    }
+
+    /// The tools of a list by name. Read once for as long as the list is the same.
+    pub(crate) fn seen(&self, session: &Client, list: &Raw) -> Arc<VisibleTools> {
+        let options = self.house.tool_context();
+        let key = session.rights_key();
+        let known = self.discovery.kept(&key, |kept| kept.seen.clone());
+        if let Some(seen) = known.filter(|seen| seen.is_of(list)) {
+            return seen;
+        }
+        let items = list.member(ListKind::Tools.key()).and_then(|tools| tools.elements()).unwrap_or_default();
+        let mut tools = HashMap::with_capacity(items.len());
+        let (mut order, mut for_pages) = (Vec::with_capacity(items.len()), HashSet::new());
+        let (mut tokens, largest) = (0, options.clients.largest(options.budget.max_tokens));
+        for item in items {
+            let Some(name) = item.member("name").and_then(|name| name.as_text()) else { continue };
+            // Counted only as far as needed to know that it is too much.
+            if tokens <= largest {
+                tokens += count_tokens(item.as_str());
+            }
+            if app::ToolApp::of(&item).is_some_and(|app| !app.for_models) {
+                for_pages.insert(name.clone());
+            }
+            order.push(name.clone());
+            tools.insert(name, item);
+        }
+        let seen = Arc::new(VisibleTools { list: list.clone(), tools, order, for_pages, tokens });
+        let of_profile = self.house.profile_tools(session).map(|profile| profile.pinned).unwrap_or_default();
+        let pinned: Vec<(String, usize)> = options
+            .pinned_of(&session.principal)
+            .chain(&of_profile)
+            .filter_map(|name| seen.tools.get(name).map(|raw| (name.clone(), count_tokens(raw.as_str()))))
+            .collect();
+        self.discovery.kept(&key, |kept| {
+            kept.seen = Some(seen.clone());
+            kept.pinned = pinned;
+            let refused = Session::new(options.budget).pin(kept.pinned.clone());
+            if !refused.is_empty() {
+                tracing::warn!(?refused, "pinned tools that do not fit into their reserve are not listed");
+            }
+            let tools = &seen.tools;
+            for client in kept.sessions.values_mut() {
+                client.loaded.pin(kept.pinned.clone());
+                client.loaded.retain(|name| tools.contains_key(name));
+                client.listed.retain(|name| tools.contains_key(name));
+            }
+        });
+        seen
+    }
+
+    /// Pinned and loaded tools of a client, and those that were listed before there were more, as far as it may see them.
+    fn held_tools(&self, context: &Context, seen: &VisibleTools) -> Vec<Raw> {
+        let names = |client: &mut ClientSession| -> Vec<String> {
+            let pinned: Vec<String> = client.loaded.pinned().map(str::to_owned).collect();
+            let others: HashSet<&str> =
+                client.loaded.cached().chain(client.listed.iter().map(String::as_str)).collect();
+            let mut others: Vec<String> = others.into_iter().map(str::to_owned).collect();
+            others.retain(|name| !pinned.contains(name));
+            // In the order of their names and not of their use: a list that changes with each call cannot be kept.
+            others.sort_unstable();
+            pinned.into_iter().chain(others).collect()
+        };
+        let names = self.discovery.with_client(&context.session, self.budget_of(context), names);
+        names.iter().filter_map(|name| seen.tools.get(name)).cloned().collect()
+    }
+
+    /// Tells a client that its list has changed, where what is loaded stands in it.
+    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &VisibleTools) {
+        let session = &context.session;
+        if self.level_of(context, &*self.house.view(), seen) != Level::Hybrid {
+            return;
+        }
+        let notification = Notification::new(method::TOOLS_LIST_CHANGED, None);
+        if session.lasting {
+            let _ = session.remote().notify(notification);
+        } else {
+            self.house.tell_streams(&session.principal, ListKind::Tools, &notification);
+        }
+    }
+}
+
+/// A list in which names of tools are cut to another length, or to none. One that two tools would have stays as it was.
+fn with_names_within(view: &dyn View, list: Raw, max: usize) -> Raw {
+    let items = list.member(ListKind::Tools.key()).and_then(|tools| tools.elements()).unwrap_or_default();
+    let mut others = HashSet::new();
+    let mut renamed = |item: &Raw| -> Option<Raw> {
+        let name = item.member("name")?.as_text()?;
+        let other = view.exposed_within(&name, max).filter(|other| others.insert(other.clone()))?;
+        Edit::of(item).ok().map(|edit| edit.set("name", Raw::string(&other)).finish())
+    };
+    let changed: Vec<Option<Raw>> = items.iter().map(&mut renamed).collect();
+    if changed.iter().all(Option::is_none) {
+        return list;
+    }
+    let items: Vec<Raw> = items.into_iter().zip(changed).map(|(item, other)| other.unwrap_or(item)).collect();
+    Edit::of(&list).map_or(list, |edit| edit.set(ListKind::Tools.key(), Raw::array(&items)).finish())
+}
+
+/// Whether there is one server, beside what is built in: nobody would put a kernel before it to have its tools hidden.
+fn stands_alone(view: &dyn View) -> bool {
+    view.servers().iter().filter(|server| !server.is_built_in()).count() == 1
+}

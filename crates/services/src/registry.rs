@@ -1,0 +1,343 @@
+//! Servers that come and go while the kernel runs, and what is said of all of them (MGP 15, 16.6, proposal 13).
+//!
+//! It decides who may register a server or write a tool, what of that a person has to agree to first, how long it
+//! stays, and which servers somebody is told of. How a server is confined is decided where all servers are; which
+//! program that is, and with what around it, is said by a [`Builder`], because it depends on the machine.
+//!
+//! - `listing.rs` what is told of servers, to whom. - `register.rs` servers that others register. - `create.rs` tools
+//!   that agents write. - `approval.rs` the agreement of a person. - `recommend.rs` which server could help.
+//! - `tools.rs` the same as methods and as the kernel's tools.
+//!
+//! A registered server belongs to who registered it: nobody else sees it without a grant. Its trust is what the
+//! operator says, and its own word can only lower it.
+
+pub(super) mod approval;
+mod create;
+mod listing;
+mod recommend;
+mod register;
+mod tools;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use switchboard_peer::{BoxFuture, Context};
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::TrustLevel;
+use switchboard_upstream::{ServerSpec, names};
+use switchboard_validators::code::{Language, Level};
+
+use super::house::DynHouse;
+pub(super) use create::Written;
+use listing::Listing;
+pub use listing::{Asker, OfferedServer};
+pub use recommend::Offer;
+use recommend::Recommender;
+pub(super) use tools::ROWS;
+
+/// Which servers may come while the kernel runs, and where others are known.
+#[derive(Debug, Clone, Default)]
+pub struct ServerOffers {
+    /// Servers that others register; `None` where nobody may.
+    pub register: Option<Registering>,
+    /// Tools that agents write; `None` where nobody may.
+    pub create: Option<Creating>,
+    /// Turns a registration into a server. Without one, nothing can be registered or written.
+    pub builder: Option<Arc<dyn Builder>>,
+    /// Registries in which servers are looked for that are not connected.
+    pub sources: Vec<Arc<dyn Source>>,
+}
+
+/// Who may register servers, and what holds for these.
+#[derive(Debug, Clone)]
+pub struct Registering {
+    /// Who may, beside those who may decide for others.
+    pub principals: Vec<String>,
+    /// How far such a server is trusted at most.
+    pub trust: TrustLevel,
+    /// Programs that may be started, once a person agreed to the whole command.
+    pub programs: Vec<String>,
+    /// Commands that nobody need be asked about any more, word by word.
+    pub approved: Vec<Vec<String>>,
+    /// Registered servers at a time.
+    pub most: usize,
+}
+
+/// Who may write tools, and what holds for these.
+#[derive(Debug, Clone)]
+pub struct Creating {
+    /// Who may, beside those who may decide for others.
+    pub principals: Vec<String>,
+    /// How far such a tool is trusted.
+    pub trust: TrustLevel,
+    /// What its code is held to.
+    pub level: Level,
+    /// Tools of this kind at a time.
+    pub most: usize,
+    /// After how long without a call one is retired whose client has no session.
+    pub idle: Duration,
+}
+
+/// How long a registered server stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// Until the session of who registered it ends, or nobody used it for a while.
+    Session,
+    /// Until it is deregistered, whether the kernel starts anew or not.
+    Persistent,
+}
+
+/// A server that somebody registered, or the one around a tool that somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Registration {
+    /// Its id.
+    pub id: String,
+    /// What is run.
+    pub run: Run,
+    /// Who registered it: who was authenticated, whatever the request said.
+    pub principal: String,
+    /// How far it is trusted, in MGP's word.
+    pub trust: String,
+    /// Permissions that it says it needs.
+    pub permissions_required: Vec<String>,
+    /// Why it was registered, in the words of who did.
+    pub justification: Option<String>,
+    /// How long it stays.
+    pub lifetime: Lifetime,
+}
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Run {
+    /// A command, word by word: the program and its arguments.
+    Command(Vec<String>),
+    /// A program around code that an agent wrote.
+    Code {
+        /// `python` or `javascript`.
+        language: String,
+        /// The program around the code. It reads the environment variable [`Run::TOOL`].
+        harness: String,
+        /// The definition of the tool and its code, as JSON.
+        tool: String,
+    },
+}
+
+impl Run {
+    /// The environment variable in which the program around a tool finds it.
+    pub const TOOL: &'static str = "SWITCHBOARD_TOOL";
+}
+
+impl Registration {
+    /// How far it is trusted.
+    #[must_use]
+    pub fn trust_level(&self) -> TrustLevel {
+        TrustLevel::claimed(&self.trust)
+    }
+
+    /// The language of its code, where it is code.
+    #[must_use]
+    pub fn language(&self) -> Option<Language> {
+        match &self.run {
+            Run::Command(_) => None,
+            Run::Code { language, .. } => Language::from_name(language),
+        }
+    }
+}
+
+/// Turns registrations into servers, and keeps those that are to outlive the process.
+pub trait Builder: std::fmt::Debug + Send + Sync {
+    /// The server of a registration.
+    ///
+    /// # Errors
+    /// Why it cannot be started here, in words for who registered it.
+    fn build(&self, registration: &Registration) -> Result<ServerSpec, String>;
+
+    /// Whether code in this language can be run here.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn runs(&self, language: Language) -> Result<(), String>;
+
+    /// Keeps a registration that is to outlive the process.
+    fn keep(&self, registration: &Registration);
+
+    /// One has ended for good: what was kept of it, and what it left behind, goes.
+    fn retired(&self, registration: &Registration);
+}
+
+/// A registry of servers that are somewhere else.
+pub trait Source: std::fmt::Debug + Send + Sync {
+    /// Its address, for people.
+    fn address(&self) -> &str;
+
+    /// All servers that it names, as far as they were read; from a moment ago, if that is new enough.
+    fn servers(&self) -> BoxFuture<'_, Result<Arc<Vec<KnownServer>>, String>>;
+}
+
+/// A server that a registry names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownServer {
+    /// Its name in the registry.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Where the registry tells more of it.
+    pub address: String,
+    /// How one signs in, where it says so, in the words of proposal 13.
+    pub auth_flow: Option<String>,
+}
+
+/// What the kernel keeps of servers that come and go.
+#[derive(Default)]
+pub struct Registry {
+    configured: Mutex<Vec<ServerSpec>>,
+    entries: Mutex<Vec<Entry>>,
+    shelf: Arc<recommend::Shelf>,
+    asked: approval::AskedQuestions,
+}
+
+/// A registered server.
+#[derive(Clone)]
+struct Entry {
+    registration: Registration,
+    spec: ServerSpec,
+    /// The session that it ends with.
+    session: Option<Arc<str>>,
+}
+
+impl Registry {
+    /// Takes over the servers of the configuration. One that was registered under the name of one of them is gone.
+    pub fn configure(&self, specs: Vec<ServerSpec>) {
+        self.entries.lock().retain(|entry| {
+            let taken = specs.iter().any(|spec| *spec.id == *entry.registration.id);
+            if taken {
+                tracing::warn!(server = entry.registration.id, "the configuration has this name now");
+            }
+            !taken
+        });
+        *self.configured.lock() = specs;
+    }
+
+    /// All servers: those of the configuration first, so that they count where two have one id.
+    pub fn specs(&self) -> Vec<ServerSpec> {
+        let mut specs = self.configured.lock().clone();
+        specs.extend(self.entries.lock().iter().map(|entry| entry.spec.clone()));
+        specs
+    }
+
+    fn find(&self, id: &str) -> Option<Registration> {
+        let entries = self.entries.lock();
+        entries.iter().find(|entry| entry.registration.id == id).map(|entry| entry.registration.clone())
+    }
+
+    /// Whether there is a server whose tools would be taken for those of `id`.
+    fn is_taken(&self, id: &str) -> bool {
+        let like = |other: &str| {
+            names::skeleton(other) == names::skeleton(id) || names::expose(other, "") == names::expose(id, "")
+        };
+        let aliased = |spec: &ServerSpec| spec.policy.alias.as_deref().is_some_and(like);
+        self.configured.lock().iter().any(|spec| like(&spec.id) || aliased(spec))
+            || self.entries.lock().iter().any(|entry| like(&entry.registration.id))
+    }
+
+    fn count(&self, counted: impl Fn(&Registration) -> bool) -> usize {
+        self.entries.lock().iter().filter(|entry| counted(&entry.registration)).count()
+    }
+
+    /// One more, of at most so many of its kind.
+    ///
+    /// # Errors
+    /// Its id is taken, or there are so many already: others may have come since it was looked.
+    fn add(&self, entry: Entry, most: usize) -> Result<(), &'static str> {
+        let written = |entry: &Entry| matches!(entry.registration.run, Run::Code { .. });
+        if self.is_taken(&entry.registration.id) {
+            return Err("a server of this name has come meanwhile");
+        }
+        let mut entries = self.entries.lock();
+        if entries.iter().any(|other| other.registration.id == entry.registration.id) {
+            return Err("a server of this name has come meanwhile");
+        }
+        if entries.iter().filter(|other| written(other) == written(&entry)).count() >= most {
+            return Err("no more may be registered");
+        }
+        entries.push(entry);
+        Ok(())
+    }
+
+    fn remove(&self, id: &str) -> Option<Registration> {
+        let mut entries = self.entries.lock();
+        let index = entries.iter().position(|entry| entry.registration.id == id)?;
+        Some(entries.remove(index).registration)
+    }
+
+    /// The ids of those that end with a session.
+    fn of_session(&self, session: &str) -> Vec<String> {
+        let entries = self.entries.lock();
+        let ends = |entry: &&Entry| entry.session.as_deref() == Some(session);
+        entries.iter().filter(ends).map(|entry| entry.registration.id.clone()).collect()
+    }
+}
+
+/// Registers servers and takes them away again.
+pub struct Registrar<'a> {
+    house: &'a DynHouse,
+    registry: &'a Registry,
+}
+
+impl<'a> Registrar<'a> {
+    /// That of a house.
+    #[must_use]
+    pub fn of(house: &'a DynHouse) -> Self {
+        Self { house, registry: &house.services().registry }
+    }
+
+    /// Whether somebody is among those who may, or may decide for others anyway. A token that was limited to some servers
+    /// or tools is not good for new ones, and a session token neither.
+    fn may(&self, context: &Context, principals: &[String]) -> bool {
+        let who = self.house.requester(context);
+        let session = &who.session;
+        let named = || principals.iter().any(|principal| **principal == *session.principal);
+        let is_whole = !session.identity.is_limited() && who.tokens.is_empty();
+        is_whole && (session.identity.admin || named())
+    }
+
+    /// A session has ended: what was registered for it alone goes with it.
+    pub fn session_ended(&self, session: &str) {
+        for id in self.registry.of_session(session) {
+            let house = self.house.shared();
+            self.house.spawn(Box::pin(async move {
+                Registrar::of(&*house).retire(&id, switchboard_audit::kernel(), "session_ended").await;
+            }));
+        }
+    }
+}
+
+/// The servers that somebody who asks over HTTP may know of, with the tools that they may use.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn offered_to(house: &DynHouse, asker: &Asker) -> Result<Vec<OfferedServer>, Fault> {
+    Listing::of(house).offered(&asker.requester(house)).await
+}
+
+/// The servers that somebody who asks over HTTP may know of, each with how many of its tools they may use. Does not wait
+/// for servers that are starting.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn known_to(house: &DynHouse, asker: &Asker) -> Result<HashMap<Arc<str>, usize>, Fault> {
+    Listing::of(house).known(&asker.requester(house)).await
+}
+
+/// The servers that somebody who asks over HTTP may know of and that can do what is needed, the best first.
+///
+/// # Errors
+/// It cannot be known now what they may use.
+pub async fn offered_for(house: &DynHouse, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+    Recommender::of(house).offers(asker, needed).await
+}
