@@ -198,7 +198,10 @@ impl<'a> Reader<'a> {
                     self.atom(pending, key, piece);
                 }
                 match c {
-                    '{' | '[' => self.open.push(pending.unwrap_or(self.open.last().copied().unwrap_or(key))),
+                    '{' | '[' => {
+                        let around = self.open.last().copied().unwrap_or(key);
+                        self.open.push(pending.unwrap_or(around));
+                    }
                     '}' | ']' => drop(self.open.pop()),
                     _ => {}
                 }

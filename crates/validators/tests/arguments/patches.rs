@@ -103,7 +103,7 @@ fn names_in_every_kind_of_header_must_lie_inside() {
         "+++ /etc/x\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
         format!("{}--- /etc/passwd\n@@ -1 +1 @@\n-a\n+b\n", unified("a/x")),
         "--- a/x\n\n+++ /etc/pass\u{2028}wd\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
-        format!("*** Begin Patch\n*** Update File: a.txt\u{1c}*** Update File: /etc/passwd\n@@\n-a\n+b\n*** End Patch"),
+        "*** Begin Patch\n*** Update File: a.txt\u{1c}*** Update File: /etc/passwd\n@@\n-a\n+b\n*** End Patch".to_owned(),
         "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmXX\n\n--- /etc/x\n+++ /etc/x\n@@ -1 +1 @@\n-a\n+b\n"
             .to_owned(),
         "XX--- /etc/passwd\nXX+++ /etc/passwd\nXX@@ -1 +1 @@\n".to_owned(),

@@ -397,7 +397,7 @@ fn ranges(bare: &str) -> Option<(Vec<usize>, usize)> {
     let inner = bare.trim_start_matches(['@', '#']).trim_start();
     let marks = bare.len() - bare.trim_start_matches(['@', '#']).len();
     let count = |range: &str| match range.split_once(',') {
-        Some((at, count)) => at.parse::<usize>().ok().and(count.parse().ok()),
+        Some((at, count)) => at.parse::<usize>().ok().and_then(|_| count.parse().ok()),
         None => range.parse::<usize>().ok().map(|_| 1),
     };
     let mut olds = Vec::new();

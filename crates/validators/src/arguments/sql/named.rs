@@ -227,6 +227,6 @@ fn is_comparing(token: &Token) -> bool {
 fn is_path(text: &str) -> bool {
     let first = text.strip_prefix('/').map(|rest| rest.split('/').next().unwrap_or_default());
     body::names_path(&[], text)
-        || first.is_some_and(|first| body::is_root(first))
+        || first.is_some_and(body::is_root)
         || place::begins_as_path(text) && text.starts_with("..")
 }
