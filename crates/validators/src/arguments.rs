@@ -6,6 +6,7 @@
 //! likes as long as nothing in it would be run. The rules are built once per definition and grant; what must be looked
 //! up in the world is asked of a [`World`].
 
+mod about;
 mod around;
 mod body;
 mod climb;
@@ -29,6 +30,7 @@ mod remote;
 mod source;
 mod sql;
 mod uri;
+mod value;
 mod walk;
 mod words;
 
@@ -111,6 +113,8 @@ pub struct Checks {
     /// What its queries are written in.
     language: sql::Language,
     rules: CodeRules,
+    /// What else its name and description tell.
+    about: about::About,
     scopes: Vec<Scope>,
     places: Vec<switchboard_policy::path::Scope>,
     /// Where relative paths begin.
@@ -144,6 +148,7 @@ impl Checks {
                 || hints.destructive == Some(true),
             language: sql::Language::of(&declared.subject),
             rules: CodeRules::new(declared.code_safety.as_ref()),
+            about: about::About::of(&declared.subject),
             scopes: scopes.to_vec(),
             places: scopes.iter().filter_map(|scope| place::compile(scope, base)).collect(),
             base: base.to_owned(),

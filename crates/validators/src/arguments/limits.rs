@@ -11,7 +11,9 @@ use super::machine::{self, Machine};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, remote, sql, uri, words};
+use super::{
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, document, glued, patch, pattern, remote, sql, uri, value, words,
+};
 use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
@@ -66,12 +68,15 @@ impl<'a> Limits<'a> {
             && Object::open(arguments).is_ok_and(|object| {
                 object.iter().any(|(key, value)| {
                     let evidence = evidence.member(&key);
+                    let role = role::of(&key);
+                    // A patch or a cell under a key for places is none.
+                    let is_text = || role != Role::Path && value.as_text().is_some_and(|text| place::has_lines(&text));
                     let given = match value.kind() {
-                        Kind::String => value.as_bytes().len() > 2,
+                        Kind::String => value.as_bytes().len() > 2 && !is_text(),
                         Kind::Array => value.elements().is_some_and(|elements| !elements.is_empty()),
                         _ => false,
                     };
-                    let field = Field::of(&key, role::of(&key), &evidence);
+                    let field = Field::of(&key, role, &evidence);
                     given && evidence.is_declared() && matches!(field, Field::Place | Field::Perhaps)
                 })
             });
@@ -194,25 +199,40 @@ impl<'a> Limits<'a> {
                 refused
             });
         }
-        let unread = self.checks.places.is_empty() || is_body && !known.patch;
+        let for_people = matches!(field, Field::Body) && self.checks.about.is_for_people;
+        let unread = self.checks.places.is_empty() || (is_body || for_people) && !known.patch;
         let patch = if unread { None } else { patch::read(text, known.patch) };
         if let Some(patch) = &patch {
-            at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, self.world))?;
+            at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, known.patch, self.world))?;
         }
-        // What a patch changes is text of the files that it names.
-        let around = patch.filter(|_| known.patch).map(|patch| patch.rest.join("\n"));
         let whole = text;
+        // What a patch changes is text of the files that it names, unless it runs.
+        let runs = matches!(role, Role::Command | Role::Commands | Role::CommandWords | Role::Script | Role::Code);
+        let around = patch.filter(|_| !runs).map(|patch| patch.rest(known.patch));
         let text = around.as_deref().unwrap_or(text);
-        if *field == Field::Unknown
-            && let Some(pairs) = document::read(text)
-        {
-            self.document(&pairs, depth + 1)?;
+        // No path has several lines.
+        let is_place = matches!(field, Field::Place | Field::Perhaps) && *role != Role::Path;
+        let is_text = around.is_some() || is_place && !place::is_of_format(evidence) && place::has_lines(text);
+        let field = &if is_place && is_text { Field::Body } else { *field };
+        let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
+        if is_place && is_text {
+            let joined = text.replace(place::ends_line, "");
+            if place::begins_as_path(&joined) && !joined.contains(char::is_whitespace) {
+                at(SCOPE, place::inside(&self.checks.places, &joined, self.world))?;
+            }
         }
+        if *field == Field::Unknown {
+            let pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
+            self.document(text, &pairs, depth + 1)?;
+        }
+        let routed = (*field == Field::Unknown && !self.checks.places.is_empty() && value::has_routes(text))
+            .then(|| value::without_routes(text, &self.checks.places));
+        let text = routed.as_deref().unwrap_or(text);
         // Escapes of a JSON string inside of the string are read by who reads JSON twice.
         if let Some(inner) = role::unquoted(text).filter(|_| !is_body) {
             self.text(&inner, known, depth + 1)?;
         }
-        if !self.checks.places.is_empty() {
+        if !self.checks.places.is_empty() && !text.is_empty() {
             // Several words of a command are no path together, and what a pattern finds is judged with them.
             let apart = text.trim().contains(' ') || glued::is_pattern(text.trim());
             let several = *words && !matches!(field, Field::Place | Field::Perhaps) && apart;
@@ -226,16 +246,23 @@ impl<'a> Limits<'a> {
                 at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
             }
             if matches!(role, Role::Sql | Role::Query) {
-                let files = sql::files(text);
-                let mut paths = files.iter().filter(|file| place::is_separated(file));
-                at(SCOPE, paths.try_for_each(|file| place::inside(&self.checks.places, file, self.world)))?;
+                let mut files = sql::files(text).into_iter();
+                at(
+                    SCOPE,
+                    files.try_for_each(|file| place::check_file_of_query(&self.checks.places, &file, self.world)),
+                )?;
             }
+            let names_revision = matches!(field, Field::Reference);
+            at(SCOPE, self.revision(text.trim(), names_revision))?;
             if *words {
                 at(SCOPE, self.words(text, *role))?;
             }
             if self.checks.paths_of_urls {
                 at(SCOPE, place::check_path_of_url(&self.checks.places, text, self.world))?;
             }
+        }
+        if self.hosts && matches!(role, Role::Sql | Role::Query) {
+            sql::literals(text).iter().try_for_each(|literal| at(SCOPE, self.connected(literal)))?;
         }
         // A file that lies inside of the paths leads to no host.
         let text = whole;
@@ -249,13 +276,14 @@ impl<'a> Limits<'a> {
 
     /// The values of a document in a string. What stands under a key for places or commands is one; other values count as a
     /// whole text does that names a path by itself.
-    fn document(&self, pairs: &[document::Pair<'_>], depth: usize) -> Result<(), Refused> {
+    fn document(&self, text: &str, pairs: &[document::Pair<'_>], depth: usize) -> Result<(), Refused> {
         if depth > MAX_DEPTH {
             let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
             return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         let places = &self.checks.places;
-        pairs.iter().try_for_each(|document::Pair { key, value }| {
+        let routes = !pairs.is_empty() && !places.is_empty() && value::has_routes(text);
+        pairs.iter().try_for_each(|pair @ document::Pair { key, value, .. }| {
             let evidence = Evidence::none();
             let role = role::of(key);
             let field = Field::of(key, role, &evidence);
@@ -263,18 +291,46 @@ impl<'a> Limits<'a> {
             let named = remote::is_name_key(key);
             let other = remote::Other::of(key);
             let known = Known { field, role, named, machine, other, evidence, ..Known::nothing() };
-            if matches!(field, Field::Place | Field::Perhaps) {
-                return self.text(value, &known, depth);
+            if !places.is_empty() && !pair.is_line {
+                let judged = match field {
+                    Field::Command => self.words(value, role),
+                    Field::Place | Field::Perhaps if value::is_place(pair, role, routes, places) => {
+                        let field = if glued::is_pattern(value) { Field::Below } else { field };
+                        place::check(places, field, &Evidence::none(), false, value, self.world)
+                    }
+                    _ => value::check(places, pair, self.world),
+                };
+                at(SCOPE, judged)?;
             }
-            if !places.is_empty() {
-                if field == Field::Command {
-                    at(SCOPE, self.words(value, role))?;
-                } else if body::names_path(places, value) {
-                    at(SCOPE, place::inside(places, value, self.world))?;
-                }
-            }
-            if self.hosts { at(SCOPE, self.host(value, &known)) } else { Ok(()) }
+            if self.hosts && !pair.is_line { at(SCOPE, self.host(value, &known)) } else { Ok(()) }
         })
+    }
+
+    /// A file in a revision of git, `HEAD:.env`: surely one under a key for revisions and behind `HEAD`, else perhaps, where the tool
+    /// speaks of git.
+    fn revision(&self, text: &str, is_named: bool) -> Verdict {
+        let Some((revision, file)) = value::in_revision(text) else { return Ok(()) };
+        let places = &self.checks.places;
+        let is_file = file.contains('/') || file.starts_with('.') || place::has_ending(file);
+        if is_named && is_file || value::is_surely_revision(revision) {
+            if self.anchored && !place::begins_as_path(file) {
+                return pattern::below(places, file, self.world);
+            }
+            return place::inside(places, file, self.world);
+        }
+        if self.checks.about.speaks_of_git { place::not_denied(places, file, self.world) } else { Ok(()) }
+    }
+
+    /// What a string in a query connects to, where it is a connection string: `host=x dbname=y`, a URL.
+    fn connected(&self, literal: &sql::Literal) -> Verdict {
+        let is_pairs = !super::pairs::of(&literal.text).is_empty();
+        if Machine::is_surely(&literal.before) {
+            return remote::check_operand(&self.checks.scopes, &literal.text, None);
+        }
+        if !is_pairs {
+            return Ok(());
+        }
+        self.host(&literal.text, &Known { role: Role::Link, ..Known::nothing() })
     }
 
     /// A string with words of a command, whichever of them are paths. What no shell could read is parted by its blanks.

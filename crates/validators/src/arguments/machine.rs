@@ -9,7 +9,7 @@ use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Object, Raw};
 
 /// Last words of keys that name machines.
-const MACHINES: [&str; 46] = [
+const MACHINES: [&str; 48] = [
     "host",
     "hosts",
     "hostname",
@@ -56,6 +56,8 @@ const MACHINES: [&str; 46] = [
     "addrs",
     "smarthost",
     "jumphost",
+    "registry",
+    "registries",
 ];
 /// Last words of keys that name machines in some tools.
 const PERHAPS_MACHINES: [&str; 17] = [

@@ -25,7 +25,11 @@ pub(super) fn of(text: &str) -> Vec<(&str, &str)> {
 /// Pairs whose names may be several words, without a sign between them: `Data Source=/x Version = 3`. Behind a value of one word
 /// begins the next name; the last value goes on to the end, and counts with and without its further words.
 fn spoken(text: &str) -> Option<Vec<(&str, &str)>> {
-    // Attributes of markup are no pairs.
+    // Attributes of markup are no pairs, nor is what a statement compares or sets.
+    let is_statement = |verb: &&str| text.get(..verb.len()).is_some_and(|front| front.eq_ignore_ascii_case(verb));
+    if ["select ", "update ", "delete "].iter().any(is_statement) {
+        return None;
+    }
     if text.contains('<') && text.contains('>') {
         return None;
     }

@@ -15,7 +15,9 @@ use super::role::Role;
 use super::uri::{self, scheme_of};
 use super::{body, glued, pattern};
 use crate::{Finding, Verdict, percent};
-use form::{Form, form, is_file, is_image, is_number_date_or_address, is_uri, tidy};
+use form::{
+    Form, form, is_file, is_image, is_label_of_build, is_markup, is_number_date_or_address, is_uri, tested_file, tidy,
+};
 pub(super) use form::{begins_as_path, has_ending, is_separated, may_be_path};
 
 /// Everything, for a grant that only denies.
@@ -221,6 +223,13 @@ pub(super) fn check(
         let mut readings = [text.trim(), &*tidy].into_iter().filter(|word| is_searched_for(field, word));
         readings.try_for_each(|word| check_pattern(places, word, true))?;
     }
+    // `git@host:a/b.git` leads to another machine, `a.py::test_x` to a file, and neither to a drive.
+    if field != Field::Place && uri::is_git_address(&tidy) {
+        return Ok(());
+    }
+    if let Some(file) = tested_file(&tidy) {
+        return inside(places, file, world);
+    }
     let form = form(&tidy);
     if evidence.lists(text) && form < Form::Path
         || evidence.has_format(&FORMATS) && form < Form::Relative
@@ -238,11 +247,19 @@ pub(super) fn check(
         if let Some(value) = glued::absolute_value(places, &tidy) {
             return inside(places, value, world);
         }
+        // `-f.env` and `a=.env`: what is denied stays so behind a sign.
+        let glued = tidy.strip_prefix('-').and_then(|letters| letters.get(1..));
+        let glued = glued.filter(|_| !tidy.contains(char::is_whitespace)).into_iter();
+        let pairs = super::pairs::of(&tidy).into_iter().map(|(_, value)| value);
+        let mut values = glued.chain(pairs).filter(|value| !value.trim().is_empty());
+        values.try_for_each(|value| not_denied(places, value, world))?;
     }
     if tidy.contains(ends_line) && !place {
         // No path has several lines, but a list of paths has.
         let words = tidy.split(ends_line).map(str::trim).filter(|line| !line.contains(char::is_whitespace));
-        let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden);
+        // `a:` is a key.
+        let is_key = |line: &str| line.len() == 2 && line.ends_with(':');
+        let mut paths = words.filter(|line| !is_body && self::form(line) >= Form::Hidden && !is_key(line));
         return paths.try_for_each(|line| inside(places, line, world));
     }
     if field == Field::Unknown
@@ -255,18 +272,26 @@ pub(super) fn check(
         Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
         Field::Pair => form >= Form::Hidden,
         Field::Remote => form >= Form::Relative,
-        Field::Perhaps if is_image(&tidy) => false,
+        Field::Perhaps | Field::Reference if is_image(&tidy) || is_label_of_build(&tidy) => false,
+        // `custom-columns=NAME:.metadata.name` is no name of a file.
+        Field::Perhaps if tidy.contains('=') && !tidy.contains(['/', '\\', '~', '$']) => false,
         Field::Perhaps => tidy.contains(['/', '\\', '~', '$']) || tidy.split_whitespace().any(is_file),
         Field::Label => form >= Form::Relative,
         // `\bword\b` is an expression.
         Field::Excluded if anchored && tidy.starts_with('\\') => body::names_path(places, &tidy),
         Field::Contents if anchored => body::names_path(places, &tidy),
+        Field::Expression if reads_document(&tidy) => {
+            let mut quoted = tidy.split(['\'', '"']).skip(1).step_by(2);
+            return quoted.try_for_each(|file| inside(places, file, world));
+        }
         Field::Expression => body::names_path(places, &tidy),
         Field::Below | Field::Excluded | Field::Contents => form == Form::Path || form >= Form::Relative && !anchored,
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
         Field::Body => form >= Form::Relative,
+        // Its values were judged each by itself.
+        Field::Unknown if is_markup(text) => false,
         Field::Unknown => is_file(&tidy),
         Field::Command => false,
     };
@@ -303,6 +328,11 @@ pub(super) fn check(
     inside(places, if place { text } else { &tidy }, world)
 }
 
+/// Whether an expression for documents opens one itself.
+fn reads_document(text: &str) -> bool {
+    ["document(", "doc(", "unparsed-text(", "collection("].iter().any(|call| text.contains(call))
+}
+
 /// Whether a word is a pattern under a key that a server may take one from. What stands for everything (`*`) says so only under
 /// keys for places and patterns.
 fn is_searched_for(field: Field, word: &str) -> bool {
@@ -326,13 +356,28 @@ fn check_pattern(places: &[path::Scope], word: &str, finds_hidden: bool) -> Verd
     })
 }
 
+/// The same of a name that may be a pattern to a shell.
+pub(super) fn finds_nothing_denied(places: &[path::Scope], word: &str) -> Verdict {
+    check_pattern(places, word, true)
+}
+
+/// Whether no place denies what a text names. Where it lies is not asked.
+pub(super) fn not_denied(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let mut denying = places.iter().filter(|place| !place.deny.is_empty());
+    denying.try_for_each(|place| match inside(std::slice::from_ref(place), text, world) {
+        Err(finding) if finding.rule == "path-denied" => Err(finding),
+        _ => Ok(()),
+    })
+}
+
 /// Whether the values of options in a text lie inside, as a reader finds them that splits at blanks and takes quotes away.
 fn check_options(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
     if !text.contains('-') {
         return Ok(());
     }
     let bare = text.replace("$'", "").replace(['\'', '"'], "");
-    let options = bare.trim_start().starts_with('-');
+    // A list of points begins with a dash of its own.
+    let options = bare.trim_start().strip_prefix('-').is_some_and(|rest| !rest.starts_with(char::is_whitespace));
     bare.split_whitespace().try_for_each(|word| {
         glued::values_of_option(places, word).try_for_each(|value| inside(places, value, world))?;
         // Between options, every word that begins as a path does is one.
@@ -356,8 +401,30 @@ fn address_of_file(field: Field, text: &str) -> Option<String> {
     (counts && !path.is_empty() && !is_host && !uri::leads_elsewhere(scheme, rest)).then(|| format!("{scheme}:{path}"))
 }
 
+/// Whether a schema says of a string that it is a path.
+pub(super) fn is_of_format(evidence: &Evidence<'_>) -> bool {
+    evidence.has_format(&PATH_FORMATS)
+}
+
+/// Whether a text has several lines.
+pub(super) fn has_lines(text: &str) -> bool {
+    tidy(text).contains(ends_line)
+}
+
+/// Whether a file that a query names lies inside. A mere name counts only against what is denied.
+pub(super) fn check_file_of_query(places: &[path::Scope], file: &str, world: &dyn World) -> Verdict {
+    if glued::is_pattern(file) {
+        return pattern::check(places, false, file, world);
+    }
+    match form(&tidy(file)) {
+        Form::Plain => Ok(()),
+        Form::Name => not_denied(places, file, world),
+        Form::Relative | Form::Hidden | Form::Path => inside(places, file, world),
+    }
+}
+
 /// Whether some reader ends a line here.
-const fn ends_line(c: char) -> bool {
+pub(super) const fn ends_line(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 

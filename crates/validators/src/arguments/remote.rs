@@ -357,7 +357,15 @@ fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
     if let Some(host) = behind_transport(word) {
         check_operand(scopes, host, None)?;
     }
-    let remote = matches!(role, Role::Url | Role::Host) || *field == Field::Remote || machine.takes(word);
+    // Behind a port of a registry stands an image: `evil:5000/x`.
+    let of_registry = || {
+        let port = word.split_once('/').and_then(|(front, _)| front.split_once(':')).map(|(_, port)| port);
+        matches!(role, Role::Link | Role::Reference)
+            && is_label(word)
+            && port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    let remote =
+        matches!(role, Role::Url | Role::Host) || *field == Field::Remote || machine.takes(word) || of_registry();
     match target(word, remote || reach::glued::in_remote(word).is_some(), is_path) {
         Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
         None => Ok(()),
@@ -424,6 +432,19 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
         }
         Some(_) => return None,
         None => front,
+    };
+    // `evil.example:a/b`, as git and ssh have it without a user.
+    let front = match front.split_once(':') {
+        Some((host, path))
+            if is_name(host)
+                && crate::network::has_public_ending(host)
+                && !place::has_ending(host)
+                && path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '~')
+                && word.len() > front.len() =>
+        {
+            host
+        }
+        _ => front,
     };
     let host = front.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(front, |(host, _)| host);
     let names_port = host.len() < front.len();

@@ -19,6 +19,7 @@ mod grammar;
 mod known;
 mod lexer;
 mod mongo;
+mod named;
 mod places;
 mod procedures;
 mod secrets;
@@ -35,6 +36,7 @@ use words::{
 };
 
 pub(super) use mongo::check_members;
+pub(super) use named::{Literal, files, literals};
 
 /// The most tokens of an argument that are looked at, and of what follows a verb: a longer one is taken for what it may be.
 const MAX_ARGUMENT_TOKENS: usize = 1_000;
@@ -356,40 +358,6 @@ const READS_OR_RUNS: &[&str] = &[
     "query_to_xml",
     "xp_",
 ];
-
-/// The files that a text names, read as SQL: in place of a table, behind a word for files, or for a function that reads
-/// some. A string that is only compared is none.
-pub(super) fn files(text: &str) -> Vec<String> {
-    const NAMING: &[&str] = &["attach", "database", "infile", "outfile", "dumpfile", "disk", "to", "load", "install"];
-    if !text.contains(['\'', '"']) {
-        return Vec::new();
-    }
-    let tokens = lexer::tokens(text, DIALECTS[0]);
-    let places = Places::of(&tokens);
-    let mut found = Vec::new();
-    // One pass: what is called in the brackets that are open, and the word before, past signs of equality.
-    let mut calls: Vec<bool> = Vec::new();
-    let mut reads = false;
-    let mut named = false;
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Symbol('(') => {
-                calls.push(reads);
-                let call = at.checked_sub(1).and_then(|call| tokens.get(call)).and_then(fragment::name);
-                reads = call.is_some_and(|name| {
-                    is_function(&name) || FILE_READERS.contains(&name.as_ref()) || SOURCES.contains(&name.as_ref())
-                });
-            }
-            Token::Symbol(')') => reads = calls.pop().unwrap_or_default(),
-            Token::Quoted(file) if reads || named || places.is_table(at) => found.push(file.clone()),
-            _ => {}
-        }
-        if !token.is('=') {
-            named = token.word().is_some_and(|word| NAMING.contains(&word));
-        }
-    }
-    found
-}
 
 /// The tokens between the bracket that opens here and its end.
 fn arguments(tokens: &[Token]) -> impl Iterator<Item = &Token> {

@@ -30,6 +30,20 @@ pub(super) fn leads_nowhere(scheme: &str) -> bool {
     ["data", "mailto", "tel", "urn", "about", "cid", "geo"].iter().any(|still| scheme.eq_ignore_ascii_case(still))
 }
 
+/// Whether a text is an address of git or ssh with a user: `git@host:a/b.git`.
+pub(super) fn is_git_address(text: &str) -> bool {
+    let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    text.split_once('@').and_then(|(user, rest)| Some((user, rest.split_once(':')?))).is_some_and(
+        |(user, (host, path))| {
+            let names = [user, host].iter().all(|name| !name.is_empty() && plain(name));
+            names
+                && host.contains('.')
+                && !path.is_empty()
+                && path.split('/').all(|name| plain(name) && !name.is_empty() && name != "..")
+        },
+    )
+}
+
 /// Whether a text of one word is a `file:` URL.
 pub(super) fn is_file(text: &str) -> bool {
     let text = text.trim();

@@ -375,7 +375,10 @@ impl<'a> Walk<'a> {
         }
         let is_command = |key: &str| matches!(role::of(key), Role::Command | Role::Commands | Role::Script);
         let alone = || document::pair(text.trim()).filter(|pair| is_command(pair.key)).map(|pair| vec![pair]);
-        let pairs = document::read(text).or_else(alone).unwrap_or_default();
+        let mut pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
+        if pairs.is_empty() {
+            pairs = alone().unwrap_or_default();
+        }
         let mut commands =
             pairs.iter().filter(|pair| is_command(pair.key) || words::may_be_command(pair.key, &pair.value));
         commands.try_for_each(|pair| self.perhaps_command(&Raw::string(&pair.value), &Beside::default()))

@@ -120,7 +120,7 @@ const SETTINGS: [&str; 66] = [
 ];
 
 /// Words of keys for commands, besides those that a key is known by as a whole.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "command",
     "commands",
     "cmd",
@@ -134,6 +134,7 @@ const COMMANDS: [&str; 15] = [
     "powershell",
     "cli",
     "program",
+    "programs",
     "entrypoint",
     "invoke",
 ];

@@ -111,3 +111,219 @@ fn single_words_of_argv_hide_no_path() {
         assert_hostile(&limited(base, &paths()), &cases);
     }
 }
+
+/// Each line is read by itself: an odd one hides nothing, and neither does the length of a text.
+#[test]
+fn no_line_makes_a_document_unread() {
+    let file = [
+        "my path: /etc/passwd\nb: 1\n",
+        "a: 1\nnäme: x\npath: /etc/passwd\n",
+        "; c\npath=/etc/passwd\nb=1\n",
+        "; c\npath=../x y\nb=1\n",
+        "%YAML 1.2\n---\na: 1\npath: /etc/passwd\n",
+        "%TAG ! x\n---\n!!map\npath: /etc/passwd\na: b\n",
+        "a: 1\n<<: *d\npath: /etc/passwd\n",
+        "export FILE=/etc/passwd\nexport A=b\n",
+        "a: 1\n? path\n: /etc/passwd\n",
+        "a: 1\nb: {file: /etc/passwd}\n",
+        "{a: {path: /etc/passwd}}",
+        "a: 1\nb: [ /etc/passwd ]\n",
+        "a = 1\nx = { path = \"/etc/passwd\" }\n",
+        "paths = [\n  \"/etc/passwd\",\n]\n",
+        "// x\n{\"path\":\"/etc/passwd\"}",
+        "{\"a\":1, /* c */ \"path\":\"/etc/passwd\"}",
+        "{\"a\":1}\n{\"path\":\"/etc/passwd\"}",
+        "{\"path\": \"/etc/passwd\",}",
+        "{path:'/etc/passwd'}",
+        "{a:1,b:{path:'/etc/passwd'}}",
+        "{a: 1, b: [/etc/passwd]}",
+        "root /etc;\ninclude /etc/passwd;\n",
+        "source_file => \"/etc/passwd\"\na => 1\n",
+        "path := /etc/passwd\na := b\n",
+        "'my path': /etc/passwd\nb: 1\n",
+        "a: 1\n\"path\" : /etc/passwd\n",
+        "a: 1\n- b\npath: /etc/passwd\n--- # x\nc: d",
+        "a: 'x\n  y'\npath: /etc/passwd\n",
+        "a: [b,\n c]\npath: /etc/passwd\n",
+        "a: {b: c,\nd: e}\npath: /etc/passwd\n",
+        "a: 1\npath: /etc/passwd # note\n",
+        "a: 1\npath: !!str /etc/passwd\n",
+        "a: 1\npath: &x \"/etc/passwd\"\n",
+        "a: 1\npath:\n  /etc/passwd\n",
+        "a: 1\nfiles:\n- x\n- /etc/passwd\n",
+        "a: 1\npath: \"\\x2fetc\\u002fpasswd\"\n",
+        "a: 1\nx: ../../secret\n",
+        "a: 1\nx: ~/.ssh/id\n",
+        "a: 1\nx: file:///etc/passwd\n",
+        "apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - name: x\n    hostPath:\n      path: /\n",
+        "apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - hostPath: {path: /opt2}\n",
+        "apiVersion: v1\nkind: Pod\npath: /etc/passwd\n",
+        "services:\n  a:\n    volumes:\n      - /etc:/x:ro\n",
+        "services:\n  a:\n    volumes:\n      - ../../x:/x\n",
+        "<file>&#x002f;etc/passwd</file>",
+        "<file>&#0047;etc/passwd</file>",
+        "\u{feff}<file>/etc/passwd</file>",
+        "<a path=/etc/passwd />",
+        "<a><b>path: /etc/passwd\nc: d</b></a>",
+        "a: 1\n<file>/etc/passwd</file>\n",
+    ];
+    let long =
+        |key: &str, count: usize| (0..count).fold(String::new(), |text, at| text + &format!("{key}{at}: v{at}\n"));
+    for base in [BASE, "/srv/ok"] {
+        let cases = file.iter().flat_map(|text| [json!({"config": text}), json!({"x": {"value": text}})]);
+        assert_hostile(&limited(base, &paths()), &cases.collect::<Vec<_>>());
+        assert_hostile(
+            &limited(base, &paths()),
+            &[
+                json!({"value": long("k", 1_030) + "file: /etc/passwd\n"}),
+                json!({"value": long("some_longer_key_", 20_000) + "file: /etc/passwd\n"}),
+                json!({"value": long("k", 70_000)}),
+            ],
+        );
+    }
+    assert_hostile(
+        &limited(BASE, &json!({"hosts": ["ok.example"]})),
+        &[
+            json!({"config": "my key: 1\nserver: evil\n"}),
+            json!({"config": "{a: {server: evil}}"}),
+            json!({"config": "{\"server\": \"evil\",}"}),
+            json!({"config": "a: 1\nb: {host: evil}\n"}),
+        ],
+    );
+    assert_hostile(
+        &limited(BASE, &json!({"commands": ["ls"]})),
+        &[
+            json!({"config": "my key: 1\ncommand: rm -rf x\n"}),
+            json!({"config": "{\"command\": \"rm -rf x\",}"}),
+            json!({"config": "{a: {command: rm -rf x}}"}),
+            json!({"config": "a: 1\n<<: *d\nrun: rm -rf x\n"}),
+            json!({"programs": ["rm"]}),
+        ],
+    );
+}
+
+/// Documents of real life.
+#[test]
+fn documents_that_name_no_place_outside_pass() {
+    let anywhere = [
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nspec:\n  rules:\n  - host: a.example\n    http:\n      paths:\n      - path: /\n        pathType: Prefix\n      - path: /healthz\n        pathType: Exact\n",
+        "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: x\n        image: nginx:1.25\n        livenessProbe:\n          httpGet:\n            path: /healthz\n            port: 80\n        volumeMounts:\n        - name: v\n          mountPath: /cache\n",
+        "apiVersion: v1\nkind: ConfigMap\ndata:\n  a.conf: |\n    listen 80;\n    index x;\n",
+        "kind: ConfigMap\ndata:\n  a.conf: |\n    location x;\n",
+        "openapi: 3.0.0\ninfo:\n  title: x\npaths:\n  /users/{id}:\n    get:\n      parameters:\n      - $ref: '#/components/parameters/id'\n",
+        "services:\n  web:\n    image: nginx:1\n    ports:\n      - 80:80\n      - \"8080:80\"\n    environment:\n      - A=b\n    depends_on: [db]\n",
+        "services:\n  db:\n    image: postgres:16\n    volumes:\n      - data:/var/lib/postgresql/data\nvolumes:\n  data:\n",
+        "name: CI\non:\n  push:\n    branches: [main]\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: npm test\n      - name: Build\n        run: |\n          npm ci\n          npm run build\n",
+        "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\n",
+        "[project]\nname = \"x\"\nrequires-python = \">=3.11\"\ndependencies = [\n  \"httpx>=0.27\",\n  \"rich\",\n]\n\n[tool.ruff]\nline-length = 100\n",
+        "# settings\nDEBUG=true\nPORT=8080\nDATABASE_URL=postgres://u:p@db/x\nSECRET_KEY='a b'\n",
+        "[main]\nname = x\n; a comment\nlevel = 3\n",
+        "files:\n\nname: x\n",
+        "directory:\n  owner: ann\nsize: 1\n",
+        "output:\n  format: json\nname: x\n",
+        "path: {}\nname: x\n",
+        "<a href=\"/about\">About</a>",
+        "<html><head><link href=\"/static/x.css\" rel=\"stylesheet\"></head><body><img src=\"/logo.png\"></body></html>",
+        "<project><modelVersion>4.0.0</modelVersion><groupId>org.x</groupId><artifactId>y</artifactId></project>",
+        "Dear all,\nthe meeting is at 5: see you\nAnn",
+        "Plan:\n1. Read the code\n2. Write tests (unit, \"it\")\n3. Done = shipped\n",
+        "## Notes\n\n- a: b\n- [link](/about)\n- `cat /etc/hosts` shows it\n",
+        "function f(a) {\n  return a / 2;\n}\nconst x = f(4);\n",
+        "a,b,c\n1,2,3\n4,5,6\n",
+        "SELECT a,\n  b\nFROM t\nWHERE c = 'x'\n",
+        "{\n  // comment\n  \"name\": \"x\",\n  \"version\": \"1.0.0\",\n}",
+        "colors = { red = \"#f00\", blue = \"#00f\" }\nsizes = [1, 2, 3]\n",
+    ];
+    for base in [BASE, "/srv/ok"] {
+        assert_honest(&limited(base, &paths()), &anywhere.map(|text| json!({"config": text})));
+    }
+    // Relative names lie inside where their server does.
+    let relative = [
+        "on:\n  push:\n    paths:\n      - src/a.ts\n      - 'docs/**'\n      - '!docs/x.md'\njobs:\n  a:\n    runs-on: ubuntu-latest\n",
+        "files:\n  - src/a.ts\nname: x\n",
+        "apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - name: x\n    hostPath:\n      path: /srv/ok/data\n",
+        "services:\n  web:\n    build: ./web\n    volumes:\n      - ./data:/app/data\n      - ./x.conf:/etc/x.conf:ro\n",
+        "[[bin]]\nname = \"x\"\npath = \"src/main.rs\"\n",
+        "[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\npythonpath = \".\"\n",
+        "{\n  \"name\": \"x\",\n  \"files\": [\"dist\"],\n  \"main\": \"dist/index.js\",\n}",
+        "path: src\nfile: my file.txt\nb: 1\n",
+    ];
+    assert_honest(&limited("/srv/ok", &paths()), &relative.map(|text| json!({"config": text})));
+}
+
+/// What has a colon in it is no drive.
+#[test]
+fn addresses_images_and_tests_are_no_drives() {
+    for base in [BASE, "/srv/ok"] {
+        assert_honest(
+            &limited(base, &paths()),
+            &[
+                json!({"repository": "git@github.com:a/b.git"}),
+                json!({"repo": "git@gitlab.example:group/sub/b.git"}),
+                json!({"image": "org/app:1.0"}),
+                json!({"tag": "org/app:1.0"}),
+                json!({"image": format!("library/postgres@sha256:{}", "0123456789abcdef".repeat(4))}),
+                json!({"target": "//pkg:all"}),
+                json!({"output": "custom-columns=A:.metadata.name"}),
+            ],
+        );
+        assert_hostile(
+            &limited(base, &paths()),
+            &[
+                json!({"repository": "git@host.example:../../x"}),
+                json!({"repository": "git@host.example:/etc/x"}),
+                json!({"target": "../a.py::test_x"}),
+                json!({"target": "/etc/a.py::test_x"}),
+                json!({"target": "//etc/passwd"}),
+                json!({"target": "//../x:all"}),
+                json!({"image": "../x:1.0"}),
+                json!({"xpath": "document('/etc/x.xml')//a"}),
+            ],
+        );
+    }
+    let tests = [json!({"target": "tests/a.py::test_x"}), json!({"target": "tests/a.py::A::test_x[1-b]"})];
+    assert_honest(&limited("/srv/ok", &paths()), &tests);
+}
+
+#[test]
+fn what_is_denied_stays_so_in_a_revision_and_behind_signs() {
+    let scope = json!({
+        "paths": ["/srv/ok", "/srv/ok/**"],
+        "deny_paths": ["**/.env", "**/secret*", "/srv/ok/private/**"],
+    });
+    let checks = limited("/srv/ok", &scope);
+    let files = [
+        "HEAD:.env",
+        "main:.env",
+        ":.env",
+        ":0:.env",
+        "HEAD:./.env",
+        "HEAD:secret.txt",
+        "HEAD~2:private/x.txt",
+        "0123abc:.env",
+    ];
+    let cases = files.iter().flat_map(|file| [json!({"revision": file}), json!({"target": file}), json!({"x": file})]);
+    assert_hostile(&checks, &cases.collect::<Vec<_>>());
+    assert_hostile(
+        &checks,
+        &[
+            json!({"x": "a=.env"}),
+            json!({"opts": "-f.env"}),
+            json!({"opts": "--file=.env"}),
+            json!({"rev": "feature/x:.env"}),
+        ],
+    );
+    let git = json!({"name": "git_show", "description": "Shows a commit of a git repository"});
+    assert_hostile(&checks_from("/srv/ok", &[], &git, &[scope]), &[json!({"x": "feature/x:.env"})]);
+    assert_honest(
+        &checks,
+        &[
+            json!({"revision": "HEAD:src/main.rs"}),
+            json!({"revision": "HEAD"}),
+            json!({"revision": "main..feature/x"}),
+            json!({"x": "a=b"}),
+            json!({"opts": "-v"}),
+            json!({"x": "note: .env"}),
+        ],
+    );
+}

@@ -611,3 +611,28 @@ fn hosts_in_variables_sockets_and_addresses_of_several_schemes_are_found() {
         ],
     );
 }
+
+#[test]
+fn hosts_in_front_of_a_colon_and_of_a_port_are_held_to_the_limits() {
+    let checks = checks(&[], &json!({}), &[json!({"hosts": ["api.example.com"]})]);
+    assert_hostile(
+        &checks,
+        &[
+            json!({"repository": "evil.com:org/x"}),
+            json!({"repository": "user@evil.com:org/x"}),
+            json!({"image": "evil:5000/x"}),
+            json!({"registry": "evil"}),
+        ],
+    );
+    assert_honest(
+        &checks,
+        &[
+            json!({"repository": "api.example.com:org/x"}),
+            json!({"image": "nginx:1.25"}),
+            json!({"image": "org/app:1.0"}),
+            json!({"dependency": "org.slf4j:slf4j-api"}),
+            json!({"x": "key:value/x"}),
+            json!({"ratio": "16:9/x"}),
+        ],
+    );
+}

@@ -9,6 +9,7 @@ mod hosts;
 mod limits;
 mod machines;
 mod marks;
+mod patches;
 mod patterns;
 mod places;
 mod programs;

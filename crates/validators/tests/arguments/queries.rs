@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use switchboard_protocol::mgp::ValidatorName::Readonly;
 
-use crate::common::{check, checks};
+use crate::common::{assert_honest, assert_hostile, check, checks, checks_from};
 
 const HONEST: &str = include_str!("../tables/queries-honest.txt");
 const HOSTILE: &str = include_str!("../tables/queries-hostile.txt");
@@ -438,4 +438,85 @@ fn pieces_of_statements() {
     for arguments in honest {
         assert!(passes(&rows, &arguments), "refused: {arguments}");
     }
+}
+
+/// What a query opens must lie inside, in whatever words and quotes it says so.
+#[test]
+fn files_in_every_kind_of_string_are_held_to_the_limits() {
+    let limited = |scope: &Value| checks_from("/srv/ok", &[], &json!({}), std::slice::from_ref(scope));
+    let checks = limited(&json!({"paths": ["/srv/ok", "/srv/ok/**"], "deny_paths": ["**/secret*"]}));
+    let files = [
+        "ATTACH '/etc/x' AS y",
+        "ATTACH IF NOT EXISTS '/etc/x' AS y",
+        "ATTACH OR REPLACE '/etc/x' AS y",
+        "ATTACH DATABASE IF NOT EXISTS '/etc/x' AS y",
+        "COPY FROM DATABASE a TO b; ATTACH IF NOT EXISTS '../x'",
+        "SELECT count(*) FROM glob('/etc/*')",
+        "FROM read_text($a$/etc/passwd$a$)",
+        "SELECT * FROM read_csv($$/etc/passwd$$)",
+        "COPY t TO $$/etc/x$$",
+        "COPY t TO E'/etc/x'",
+        "SELECT * FROM read_text(N'/etc/passwd')",
+        "SELECT * FROM read_text(list_value('/etc/passwd'))",
+        "SELECT * FROM read_text(['/etc/passwd'])",
+        "FROM read_csv(lower('/ETC/PASSWD'))",
+        "CREATE FOREIGN TABLE t() SERVER s OPTIONS (filename '/etc/passwd')",
+        "CALL apoc.load.json('file:/etc/x')",
+        "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row",
+        "EXEC xp_dirtree '/etc'",
+        "EXECUTE p('/etc/passwd')",
+        "SELECT pg_stat_file('/etc/passwd')",
+        "SELECT bfilename('/etc/x','passwd') FROM dual",
+        "CREATE TABLE t ENGINE=File(CSV,'/etc/x')",
+        "RESTORE DATABASE x FROM DISK='/etc/x'",
+        "INSERT INTO FUNCTION file('/etc/x') SELECT 1",
+        "UNLOAD (x) TO '/etc/x'",
+        "SELECT * FROM '/etc/x.csv'",
+        "SELECT * FROM read_csv('secret.csv')",
+        "ATTACH 'secret.db' AS y",
+        "VACUUM INTO '/etc/x.db'",
+        "CREATE VIRTUAL TABLE t USING csv(filename='/etc/x.csv')",
+    ];
+    let cases = files.iter().flat_map(|text| [json!({"sql": text}), json!({"query": text})]);
+    assert_hostile(&checks, &cases.collect::<Vec<_>>());
+    assert_honest(
+        &checks,
+        &[
+            json!({"sql": "SELECT * FROM t WHERE path = '/etc/passwd'"}),
+            json!({"sql": "SELECT * FROM t WHERE path LIKE '/etc/%' AND url IN ('/api', '/usr/x')"}),
+            json!({"sql": "INSERT INTO t (path) VALUES ('/usr/bin/env'), ('../x')"}),
+            json!({"sql": "UPDATE t SET path = '/etc/x' WHERE id = 1"}),
+            json!({"sql": "SELECT replace(path, '/usr/share', '') FROM t"}),
+            json!({"sql": "SELECT split_part(path, '/', 2), concat('/usr/', name) FROM t"}),
+            json!({"sql": "SELECT regexp_matches(path, '^/etc/x') FROM t"}),
+            json!({"sql": "SELECT count(*) FILTER (WHERE path = '/etc/x') FROM t"}),
+            json!({"sql": "SELECT CASE WHEN p LIKE '/etc/%' THEN 'system' ELSE '/usr/x' END FROM t"}),
+            json!({"sql": "SELECT * FROM read_csv('data/x.csv')"}),
+            json!({"sql": "SELECT * FROM read_csv('data/*.csv')"}),
+            json!({"sql": "SELECT * FROM '/srv/ok/x.parquet'"}),
+            json!({"sql": "ATTACH '/srv/ok/x.db' AS y"}),
+            json!({"sql": "ATTACH IF NOT EXISTS 'x.db' AS y"}),
+            json!({"sql": "CREATE TABLE t (path text DEFAULT '/etc/x')"}),
+            json!({"sql": "SELECT to_char(d, 'YYYY/MM/DD'), date_format(d, '%Y/%m') FROM t"}),
+            json!({"sql": "SELECT json_extract(a, '$.x/y') FROM t"}),
+            json!({"query": "MATCH (n:File {path: '/etc/x'}) RETURN n"}),
+            json!({"query": "how do I read '/etc/hosts' from python"}),
+        ],
+    );
+    let hosts = limited(&json!({"hosts": ["api.example.com"]}));
+    assert_hostile(
+        &hosts,
+        &[
+            json!({"sql": "ATTACH 'host=evil.com dbname=x' AS p"}),
+            json!({"sql": "SELECT dblink('host=evil.com dbname=x','y')"}),
+            json!({"sql": "CREATE SERVER s OPTIONS (host 'evil.com')"}),
+        ],
+    );
+    assert_honest(
+        &hosts,
+        &[
+            json!({"sql": "SELECT * FROM t WHERE email = 'a@b.example'"}),
+            json!({"sql": "SELECT 'a=b' AS x, 'evil' FROM t"}),
+        ],
+    );
 }

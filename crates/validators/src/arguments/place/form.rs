@@ -151,13 +151,45 @@ pub(super) fn is_image(word: &str) -> bool {
         let hex = digest.strip_prefix("sha256:").unwrap_or_default();
         hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
-    is_host
+    let is_here = !is_host && port.is_none() && plain(host);
+    // Without the host of a registry: `org/app:1.0`.
+    (is_host || is_here)
         && is_port
         && path.split('/').all(plain)
         && (tag.is_some() || digest.is_some())
         && tag.is_none_or(is_tag)
         && digest.is_none_or(is_digest)
         && !has_ending(word)
+}
+
+/// Whether a word is the label of a target of a build: `//pkg/sub:all`. No name at a root has a colon.
+pub(super) fn is_label_of_build(word: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+            && part != ".."
+    };
+    let label = word.strip_prefix("//").and_then(|label| label.rsplit_once(':'));
+    label.is_some_and(|(package, target)| package.split('/').all(plain) && plain(target))
+}
+
+/// Whether a text is one of XML or the like: it begins with a tag and ends with one.
+pub(super) fn is_markup(text: &str) -> bool {
+    let text = text.trim();
+    let opens = text
+        .strip_prefix('<')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '?' | '!')));
+    opens && text.ends_with('>') && (text.contains("</") || text.ends_with("/>"))
+}
+
+/// The file in the name of a test: `tests/a.py::test_x`.
+pub(super) fn tested_file(word: &str) -> Option<&str> {
+    let (file, test) = word.split_once("::")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
+    let (test, parameters) = test.split_once('[').unwrap_or((test, ""));
+    let is_file = file.contains(['/', '.']) && !file.contains(':') && !file.contains(char::is_whitespace);
+    let is_plain = !test.contains("..") && test.chars().all(plain) && !parameters.contains("..");
+    (is_file && is_plain && !parameters.starts_with(['/', '~'])).then_some(file)
 }
 
 /// Whether a word may be the name of a file, and is no address of mail.

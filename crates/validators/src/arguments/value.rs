@@ -1,0 +1,123 @@
+//! The values of documents in a text, and files in revisions: which of them are places.
+
+use switchboard_policy::path;
+
+use super::document::Pair;
+use super::role::Role;
+use super::{World, body, glued, place, reach, uri};
+use crate::Verdict;
+
+/// What stands at the beginning of a line in documents whose paths are routes.
+const ROUTED: [&str; 5] = ["apiVersion:", "openapi:", "swagger:", "\"openapi\"", "\"swagger\""];
+/// Words in keys above a path of the machine, also in such documents.
+const OF_MACHINE: [&str; 4] = ["host", "local", "volume", "file"];
+/// Words that are no names of files.
+const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "none"];
+
+/// Whether a document says of itself that its paths are routes: of Kubernetes, of OpenAPI, of the web.
+pub(super) fn has_routes(text: &str) -> bool {
+    let marked = text.trim_start();
+    let is_page = marked.starts_with('<')
+        && ["<html", "<a ", "<div", "<p>", "<body", "<img ", "<link ", "<head"].iter().any(|tag| marked.contains(tag));
+    is_page || text.lines().any(|line| ROUTED.iter().any(|mark| line.trim_start_matches([' ', '{']).starts_with(mark)))
+}
+
+/// Whether a value under a key for places is one: what is empty or only a bracket is none, nor are words that switch and routes.
+pub(super) fn is_place(pair: &Pair<'_>, role: Role, routes: bool, places: &[path::Scope]) -> bool {
+    let value = pair.value.trim();
+    let is_container = value.starts_with(['{', '[']) || matches!(value, "|" | ">" | "|-" | ">-" | "*" | "]" | "}");
+    let is_switch = SWITCHES.iter().any(|word| value.eq_ignore_ascii_case(word));
+    // A sentence under a key that names places in most tools.
+    let is_sentence = role != Role::Path && value.contains(char::is_whitespace) && !place::begins_as_path(value);
+    !(value.is_empty() || is_container || is_switch || is_sentence || routes && is_route(pair, places))
+}
+
+/// An absolute path whose first name no system has as a folder, and the root itself.
+fn is_route(pair: &Pair<'_>, places: &[path::Scope]) -> bool {
+    let parent = pair.parent.to_ascii_lowercase();
+    let own = pair.key.to_ascii_lowercase();
+    // A place in the container.
+    if own == "mountpath" && !pair.value.contains("..") {
+        return true;
+    }
+    if OF_MACHINE.iter().any(|word| parent.contains(word) || own.contains(word)) || pair.value.contains("..") {
+        return false;
+    }
+    is_unrooted(&pair.value, places)
+}
+
+/// Whether a text begins as an absolute path does, and its first name is no folder that systems have or the limits speak of.
+fn is_unrooted(text: &str, places: &[path::Scope]) -> bool {
+    let Some(rest) = text.strip_prefix('/') else { return false };
+    let first = rest.split('/').next().unwrap_or_default();
+    !rest.starts_with(['/', '\\', '.']) && !body::roots(places).any(|root| root == first)
+}
+
+/// A document without the lines that are only the route of an interface: `/users/{id}:`.
+pub(super) fn without_routes(text: &str, places: &[path::Scope]) -> String {
+    let is_route = |line: &&str| line.trim().strip_suffix(':').is_some_and(|line| is_unrooted(line, places));
+    text.lines().filter(|line| !is_route(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a value under any other key lies inside, if it names a place by itself: as one word, behind which others may stand, or
+/// in front of the place in a container where it is mounted.
+pub(super) fn check(places: &[path::Scope], pair: &Pair<'_>, world: &dyn World) -> Verdict {
+    let value = pair.value.trim();
+    if value.is_empty() {
+        return Ok(());
+    }
+    // What connects leads to another machine: `postgres://user@host/database`.
+    let host = uri::scheme_of(value).and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)));
+    if host.is_some_and(|(scheme, host)| reach::is_reaching(scheme) && host.starts_with(char::is_alphanumeric))
+        && !uri::climbs(value)
+        && !value.to_ascii_lowercase().contains("file:")
+    {
+        return Ok(());
+    }
+    let first = value.split_whitespace().next().unwrap_or_default();
+    let mounted = value.split_once(':').map(|(front, _)| front).filter(|front| front.len() > 1);
+    let begins = value.starts_with(['/', '~', '.', '$', '\\', '%']);
+    let is_mount = |key: &str| ["volume", "mount", "bind"].iter().any(|word| key.to_ascii_lowercase().contains(word));
+    let is_volume = |front: &&str| front.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if mounted.filter(is_volume).is_some_and(|front| front != "file") && (is_mount(pair.key) || is_mount(pair.parent)) {
+        return Ok(());
+    }
+    if let Some(front) = mounted.filter(|front| begins && !front.contains(char::is_whitespace)) {
+        let counts = is_mount(pair.key) || is_mount(pair.parent) || body::names_path(places, front);
+        if counts && place::begins_as_path(front) {
+            return place::inside(places, front, world);
+        }
+    }
+    if body::names_path(places, value) {
+        return place::inside(places, value, world);
+    }
+    if first.len() < value.len() && begins && body::names_path(places, first) {
+        place::inside(places, first, world)?;
+        return if body::is_there(places, value) { place::inside(places, value, world) } else { Ok(()) };
+    }
+    if glued::climbs_in_part(value) && !value.contains(char::is_whitespace) {
+        return place::inside(places, value, world);
+    }
+    Ok(())
+}
+
+/// The revision and the file in `HEAD:x`, `:x`, `:0:x`; nothing where a text is none.
+pub(super) fn in_revision(text: &str) -> Option<(&str, &str)> {
+    let (revision, file) = text.split_once(':')?;
+    if text.contains(char::is_whitespace) || file.is_empty() || file.starts_with(['/', '(', ':']) {
+        return None;
+    }
+    if revision.is_empty() {
+        let stage = file.split_once(':').filter(|(stage, _)| matches!(*stage, "0" | "1" | "2" | "3"));
+        return Some((":", stage.map_or(file, |(_, file)| file)));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/@{}^~".contains(c);
+    (!revision.starts_with('/') && revision.chars().all(plain)).then_some((revision, file))
+}
+
+/// Whether nothing else than a revision is called so.
+pub(super) fn is_surely_revision(revision: &str) -> bool {
+    let front = revision.split(['~', '^', '@', '{']).next().unwrap_or_default();
+    let is_hash = front.len() >= 7 && front.len() <= 64 && front.bytes().all(|byte| byte.is_ascii_hexdigit());
+    matches!(front, "HEAD" | "FETCH_HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "main" | "master") || is_hash
+}
