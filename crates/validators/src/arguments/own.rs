@@ -5,6 +5,7 @@
 //! the rules for paths know, and the words of commands and code. A text that only speaks of them (prose of more than one word)
 //! does not. Which links lead there has to be looked up: this module says for which paths.
 
+mod cells;
 mod parts;
 
 use switchboard_policy::path;
@@ -13,7 +14,7 @@ use switchboard_wire::Raw;
 use parts::Parts;
 
 use super::role::Role;
-use super::{dial, patch, pattern, uri, walk};
+use super::{dial, patch, uri, walk};
 use crate::{Finding, percent};
 
 /// Paths of one call whose links are followed; a call that names more is asked about.
@@ -105,6 +106,7 @@ impl OwnFiles {
                 glance.metadata = Some(text.trim().to_owned());
             }
         });
+        cells::each(arguments, &mut |text| glance.concerns_own = glance.concerns_own || self.counts(Role::Code, text));
         glance.concerns_own |= !all;
         glance
     }
@@ -157,6 +159,11 @@ impl OwnFiles {
                 self.look_at(role, text, &folders, only_reads, &mut suspects);
             }
         });
+        cells::each(arguments, &mut |text| {
+            if suspects.touched.is_none() && !suspects.too_many {
+                self.look_at(Role::Code, text, &folders, only_reads, &mut suspects);
+            }
+        });
         suspects
     }
 
@@ -183,6 +190,12 @@ impl OwnFiles {
         let is_word = !text.trim().contains(char::is_whitespace);
         for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
         {
+            // What has more choices than are put apart, and is no code, may name anything.
+            let is_path = !word.contains(|c: char| c.is_whitespace() || "\"'=;:<>".contains(c));
+            if is_path && !finds(word) && !path::readings(word).whole {
+                suspects.too_many = true;
+                return;
+            }
             for reading in self.readings(word) {
                 let absolute = reading.starts_with('/');
                 let joined = folders.iter().filter(|_| !absolute).map(|folder| format!("{folder}/{reading}"));
@@ -274,8 +287,11 @@ impl OwnFiles {
             for text in [stage.clone(), stage.replace('\\', ""), folded, bare, around] {
                 let local = without_scheme(text.trim());
                 let expanded = self.expanded(local);
-                if !expanded.is_empty() && expanded.len() <= path::MAX_PATH_BYTES && !readings.contains(&expanded) {
-                    readings.push(expanded);
+                let found = path::readings(&expanded).texts.into_iter().chain([expanded]);
+                for reading in found {
+                    if !reading.is_empty() && reading.len() <= path::MAX_PATH_BYTES && !readings.contains(&reading) {
+                        readings.push(reading);
+                    }
                 }
             }
         }
@@ -418,7 +434,7 @@ fn matches(pattern: &str, name: &str) -> bool {
         return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
     }
     let name = name.to_lowercase();
-    pattern::choices(&pattern.to_lowercase()).iter().any(|pattern| {
+    path::choices(&pattern.to_lowercase()).texts.iter().any(|pattern| {
         // A class of letters counts as any of them.
         path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
     })
