@@ -69,7 +69,8 @@ impl Outlook {
     /// are texts.
     #[must_use]
     pub fn question(&self, texts: &[String], arguments: &Raw) -> Option<Violation> {
-        let mut look = Look { outlook: self, left: MAX_VALUES, runs: false, parts: Parts::default() };
+        let mut look =
+            Look { outlook: self, left: MAX_VALUES, runs: false, parts: Parts::default(), writes: !self.looks };
         let found = match Object::open(arguments) {
             Ok(object) => {
                 look.runs = look.leads_to_pipeline(&object);
@@ -117,6 +118,8 @@ struct Look<'a> {
     runs: bool,
     /// The strings of the call that may be paths, or pieces of one.
     parts: Parts,
+    /// The tool may write to what it is given, as far as is seen.
+    writes: bool,
 }
 
 impl Look<'_> {
@@ -172,7 +175,7 @@ impl Look<'_> {
 
     /// The place to which several strings of the call lead together: `{"folder": "/root", "name": ".bashrc"}`.
     fn together(&self) -> Option<ActingValue> {
-        let place = if self.outlook.looks { None } else { self.parts.together() };
+        let place = if self.writes { self.parts.together() } else { None };
         place.or_else(|| self.parts.secrets()).map(ActingValue::new)
     }
 
@@ -185,14 +188,22 @@ impl Look<'_> {
 
     /// What lies where a string leads, if a person would want to know: secrets, and for a tool that may write what runs later.
     fn leads(&mut self, value: &Raw, key: &str) -> Option<ActingValue> {
-        let (is_path, looks) = (is_path(key), self.outlook.looks);
-        if value.as_str().len() > lead::MAX_TEXT || !(is_path || !looks && place::may_name(key)) || self.is_settled(key) {
+        if value.as_str().len() > lead::MAX_TEXT || self.is_settled(key) || !place::may_name(key) {
+            return None;
+        }
+        let (is_path, is_name) = (is_path(key), place::names_file(key));
+        if !is_path && !is_name && lead::is_no_piece(value.as_str().trim_matches('"')) {
             return None;
         }
         let text = value.as_text()?;
         let parts = Part::of(&text);
-        let place = if looks { None } else { lead::place(&parts, &text) };
-        self.parts.add(parts, is_path, place::names_file(key));
+        let writes = !self.outlook.looks || !parts.is_empty() && place::is_written(key);
+        self.writes |= writes;
+        let place = if writes { lead::place(&parts, &text) } else { None };
+        self.parts.add(parts, is_path, is_name);
+        if !(is_path || writes) {
+            return place.map(ActingValue::new);
+        }
         place.or_else(|| lead::secret(&text).filter(|_| text.contains('/'))).map(ActingValue::new)
     }
 

@@ -290,7 +290,7 @@ fn what_a_pattern_or_a_cell_names_is_found() {
     let missed: Vec<_> = all.iter().filter(|arguments| !touches(arguments)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
     let honest = [
-        json!({"path": "/homes/ann/project/{a..c}gp.toml"}),
+        json!({"path": "/homes/ann/project/{a..c}x.toml"}),
         json!({"path": "/homes/ann/project/src/[id]/page.tsx"}),
         json!({"path": "/homes/ann/project/src/{a,b}/{c,d}.ts"}),
         json!({"path": "app/@modal/(..)photo/[id]/page.tsx"}),

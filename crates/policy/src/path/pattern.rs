@@ -102,11 +102,8 @@ fn range(inner: &str) -> Option<Vec<String>> {
     {
         let (from, to) = (*from.min(to), *from.max(to));
         let among = |c: &&char| (from..=to).contains(*c);
-        let class = if [from, to].iter().any(|c| "]!^[\\".contains(*c)) {
-            "?".to_owned()
-        } else {
-            format!("[a{from}-{to}]")
-        };
+        let class =
+            if [from, to].iter().any(|c| "]!^[\\".contains(*c)) { "?".to_owned() } else { format!("[a{from}-{to}]") };
         return Some(DECIDING.iter().filter(among).map(char::to_string).chain([class]).collect());
     }
     let mut parts = inner.split("..");
@@ -374,11 +371,45 @@ mod tests {
     #[test]
     fn whatever_may_be_a_step_up_climbs() {
         for pattern in [
-            "..", "../x", "a/..", "a/../b", "[.][.]/x", ".[.]", "[.].", ".?", ".*", "..*", ".*/x", "\\.\\./x", "a/\\.\\./x",
-            "[.]\\./x", "{-..0}./x", ".{-..0}/**", "{-..0}{-..0}/*", "{.,x}{-..0}/*", "{..}/x", "{.}{.}/x", "@(..)/x",
-            "+(.)/x", "*(.)/x", ".@(.|a)/x", "?(.)./x", "[!a][!b]/x", "[!a]*/x", "[^a]*", ".[!a]/x", "[--0][--0]/x",
-            "[[:punct:]][[:punct:]]/x", ".[[.full-stop.]]/x", "[+-9].", "{a,{b,..}}/x", "@({a,.}.|b)/x", "x{/..,}/y",
-            "{../x,a}/*", "a/{b,.}{c,.}/d", ".+(.)/x",
+            "..",
+            "../x",
+            "a/..",
+            "a/../b",
+            "[.][.]/x",
+            ".[.]",
+            "[.].",
+            ".?",
+            ".*",
+            "..*",
+            ".*/x",
+            "\\.\\./x",
+            "a/\\.\\./x",
+            "[.]\\./x",
+            "{-..0}./x",
+            ".{-..0}/**",
+            "{-..0}{-..0}/*",
+            "{.,x}{-..0}/*",
+            "{..}/x",
+            "{.}{.}/x",
+            "@(..)/x",
+            "+(.)/x",
+            "*(.)/x",
+            ".@(.|a)/x",
+            "?(.)./x",
+            "[!a][!b]/x",
+            "[!a]*/x",
+            "[^a]*",
+            ".[!a]/x",
+            "[--0][--0]/x",
+            "[[:punct:]][[:punct:]]/x",
+            ".[[.full-stop.]]/x",
+            "[+-9].",
+            "{a,{b,..}}/x",
+            "@({a,.}.|b)/x",
+            "x{/..,}/y",
+            "{../x,a}/*",
+            "a/{b,.}{c,.}/d",
+            ".+(.)/x",
         ] {
             assert!(may_climb(pattern), "{pattern}");
         }
@@ -390,11 +421,50 @@ mod tests {
     #[test]
     fn names_and_patterns_that_go_down_do_not() {
         for pattern in [
-            "", ".", "a", "./x", "...", "a..b", "..a", "a..", "[id]/page.tsx", "[...slug].tsx", "[...slug]/page.tsx",
-            "[[...slug]]/page.tsx", "[!a]*.ts", "src/**/*.{ts,tsx}", "*.py", "**/*.md", ".github/*", ".e*", ".env*", "?x",
-            "??/x", "*/x", "*..", "[a-z]*", ".[!.]*", "[^.]*/x", "[!.]*", "{a..z}/x", "{1..9}.txt", "a.{1..2}", "(.)photo",
-            "app/@modal/(..)photo/[id]/page.tsx", "app/(group)/x", "{id}/x", "!(node_modules)/**", "!(x)", "{src,tests}/**",
-            "fn (new|of)\\(", "\\.(js|ts)$", "\\bword\\b", "https?://x", "[^/]+/y", "import .*\\.\\./x", "[a-zA-Z_]+\\.rs",
+            "",
+            ".",
+            "a",
+            "./x",
+            "...",
+            "a..b",
+            "..a",
+            "a..",
+            "[id]/page.tsx",
+            "[...slug].tsx",
+            "[...slug]/page.tsx",
+            "[[...slug]]/page.tsx",
+            "[!a]*.ts",
+            "src/**/*.{ts,tsx}",
+            "*.py",
+            "**/*.md",
+            ".github/*",
+            ".e*",
+            ".env*",
+            "?x",
+            "??/x",
+            "*/x",
+            "*..",
+            "[a-z]*",
+            ".[!.]*",
+            "[^.]*/x",
+            "[!.]*",
+            "{a..z}/x",
+            "{1..9}.txt",
+            "a.{1..2}",
+            "(.)photo",
+            "app/@modal/(..)photo/[id]/page.tsx",
+            "app/(group)/x",
+            "{id}/x",
+            "!(node_modules)/**",
+            "!(x)",
+            "{src,tests}/**",
+            "fn (new|of)\\(",
+            "\\.(js|ts)$",
+            "\\bword\\b",
+            "https?://x",
+            "[^/]+/y",
+            "import .*\\.\\./x",
+            "[a-zA-Z_]+\\.rs",
         ] {
             assert!(!may_climb(pattern), "{pattern}");
         }

@@ -85,7 +85,9 @@ fn as_pattern(text: &str) -> Result<Vec<String>, Finding> {
     }
     let found = pattern::readings(text);
     if !found.whole {
-        return Err(Finding::new("path-shape", "a name with that many choices is not a path").suggest("pass one plain path"));
+        return Err(
+            Finding::new("path-shape", "a name with that many choices is not a path").suggest("pass one plain path")
+        );
     }
     Ok(found.texts)
 }

@@ -175,11 +175,17 @@ fn an_import_of_a_projects_file_shows_what_its_servers_are_given() {
 fn an_import_of_a_projects_file_shows_every_word_of_its_commands() {
     let home = Home::new();
     for (args, line) in [
-        (r#"["-y", "pkg", "--token=sk-abcdefgh12345678", "--password", "hunter22"]"#, "npx -y pkg --token=sk-abcdefgh12345678 --password hunter22"),
+        (
+            r#"["-y", "pkg", "--token=sk-abcdefgh12345678", "--password", "hunter22"]"#,
+            "npx -y pkg --token=sk-abcdefgh12345678 --password hunter22",
+        ),
         (r#"["-y", "--password", "evilpkg1"]"#, "npx -y --password evilpkg1"),
         (r#"["run", "--rm", "--secret", "evil99image"]"#, "npx run --rm --secret evil99image"),
     ] {
-        home.write("project/.mcp.json", &format!(r#"{{"mcpServers": {{"lint": {{"command": "npx", "args": {args}}}}}}}"#));
+        home.write(
+            "project/.mcp.json",
+            &format!(r#"{{"mcpServers": {{"lint": {{"command": "npx", "args": {args}}}}}}}"#),
+        );
         let shown = home.run(&["import", "--project", "--dry-run"]).ok();
         assert!(shown.contains(line) && !shown.contains("masked"), "{shown}");
     }

@@ -50,7 +50,11 @@ impl Part {
     pub(super) fn of(text: &str) -> Vec<Self> {
         let text = text.trim().trim_matches(['"', '\'', '`']);
         // Of what holds blanks only what begins at a root is a path.
-        let begins = || text.starts_with(['/', '\\', '~', '$', '%', '.']) || text.get(1..2) == Some(":") || text.starts_with("file:");
+        let begins = || {
+            text.starts_with(['/', '\\', '~', '$', '%', '.'])
+                || text.get(1..2) == Some(":")
+                || text.starts_with("file:")
+        };
         let is_text = text.contains(char::is_whitespace) && !begins();
         if text.is_empty() || text.len() > MAX_TEXT || is_text || text.contains('\n') {
             return Vec::new();
@@ -60,9 +64,11 @@ impl Part {
         }
         let mut parts = Vec::new();
         for stage in percent::stages(text) {
+            // Some readers end a text at a zero byte, some leave it out.
+            let cut = stage.split('\0').next().unwrap_or_default().to_owned();
             let bare: String = stage.chars().filter(|c| !c.is_control()).collect();
             let folded = path::fold_look_alikes(&bare);
-            for reading in [bare.replace('\\', ""), bare.replace('\\', "/"), folded] {
+            for reading in [bare.replace('\\', ""), bare.replace('\\', "/"), folded, cut] {
                 let choices = path::readings(&reading).texts;
                 let read = choices.iter().flat_map(|choice| found(choice)).filter_map(|choice| Self::read(&choice));
                 for part in read.collect::<Vec<_>>() {
@@ -78,7 +84,9 @@ impl Part {
     fn read(text: &str) -> Option<Self> {
         let lower = text.trim().to_ascii_lowercase();
         let local = without_scheme(&lower)?;
-        let home = HOMES.iter().find_map(|home| local.strip_prefix(home).filter(|rest| rest.is_empty() || rest.starts_with('/')));
+        let home = HOMES
+            .iter()
+            .find_map(|home| local.strip_prefix(home).filter(|rest| rest.is_empty() || rest.starts_with('/')));
         let user = || local.strip_prefix('~').and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
         let drive = || {
             let rest = local.strip_prefix(|c: char| c.is_ascii_alphabetic())?.strip_prefix(':')?;
@@ -121,6 +129,12 @@ impl Part {
 /// Whether everybody reads a string in the same way.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-'))
+}
+
+/// Whether a string is one plain word that no place has in it, as most are.
+pub(super) fn is_no_piece(raw: &str) -> bool {
+    raw.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'))
+        && !table::has_name(raw)
 }
 
 /// What stands behind `file:`; nothing for an address of another scheme.
@@ -206,7 +220,9 @@ impl Parts {
         let lead = |parts: &[&Part]| {
             let names: Vec<String> = parts.iter().flat_map(|part| part.names.iter().cloned()).collect();
             let rooted = parts.first().is_some_and(|part| part.rooted) || begins_rooted;
-            rows.iter().any(|row| row.is_met(&names, rooted)).then(|| format!("`{}` decides what runs later or who may come in", names.join("/")))
+            rows.iter()
+                .any(|row| row.is_met(&names, rooted))
+                .then(|| format!("`{}` decides what runs later or who may come in", names.join("/")))
         };
         let follows = |part: &&&Part| !part.rooted;
         for first in &known {
@@ -231,10 +247,11 @@ impl Parts {
     pub(super) fn secrets(&self) -> Option<String> {
         let folders = self.all.iter().filter(|one| one.is_path && one.part.may_be_folder()).take(MAX_SECRETS);
         folders.into_iter().find_map(|folder| {
-            let names = self.all.iter().filter(|one| (one.is_name || one.is_path) && !one.part.rooted).take(MAX_SECRETS);
-            let mut paths = names.filter(|name| name.part != folder.part).map(|name| {
-                format!("{}/{}", folder.part.text().trim_end_matches('/'), name.part.text())
-            });
+            let names =
+                self.all.iter().filter(|one| (one.is_name || one.is_path) && !one.part.rooted).take(MAX_SECRETS);
+            let mut paths = names
+                .filter(|name| name.part != folder.part)
+                .map(|name| format!("{}/{}", folder.part.text().trim_end_matches('/'), name.part.text()));
             paths.find_map(|path| secret(&path))
         })
     }

@@ -53,6 +53,8 @@ tables! {
         methods";
     /// Last words of keys for texts that name files as well.
     TITLES = "title document documents doc docs template";
+    /// Words of keys for what a tool writes, also one that otherwise only looks: it converts or unpacks something.
+    WRITTEN = "output out outfile outdir outpath dest destination save saved saves export";
     /// Last words of keys that say what sort something is: what stands there is nobody's path.
     SORTS = "tag tags category categories column columns field fields language languages package packages module modules dependency \
         dependencies type types kind kinds format formats event events";
@@ -138,6 +140,11 @@ pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
 pub(super) fn names_file(key: &str) -> bool {
     let excludes = |word: &String| word.starts_with("exclude") || word.starts_with("ignore");
     is_path(key) || last_word(key, |last| FILES.contains(last)) && !words(key).iter().any(excludes)
+}
+
+/// Whether a key says that a tool writes to what stands there.
+pub(super) fn is_written(key: &str) -> bool {
+    key.len() > 2 && words(key).iter().any(|word| WRITTEN.contains(word.as_str()))
 }
 
 /// Whether a string under a key may be a path or a piece of one: no text, no sort of something, nothing that is left out.

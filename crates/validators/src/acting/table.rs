@@ -74,12 +74,22 @@ impl Table {
         let (pattern, _example) = line.split_once(" | ").unwrap_or((line, ""));
         let plain = || pattern.split('/').filter(|name| !name.contains('*'));
         let key = plain().find(|name| name.starts_with('.')).or_else(|| plain().last()).unwrap_or_default();
-        self.names.extend(plain());
+        // What ends like a folder may have nothing in front: `*.git`.
+        self.names.extend(
+            plain().chain(
+                pattern
+                    .split('/')
+                    .filter_map(|name| name.strip_prefix('*'))
+                    .filter(|name| !name.contains('*') && !name.is_empty()),
+            ),
+        );
         let shapes = pattern.split('/').filter(|name| *name != "**" && *name != "*");
-        let shapes: Vec<_> = shapes.filter_map(|name| name.split_once('*')).filter(|one| !self.shapes.contains(one)).collect();
+        let shapes: Vec<_> =
+            shapes.filter_map(|name| name.split_once('*')).filter(|one| !self.shapes.contains(one)).collect();
         self.shapes.extend(shapes);
         self.by_key.entry(key).or_default().push(self.rows.len());
-        let (glob, steps) = (Glob::new(pattern), pattern.split('/').filter(|name| *name != "**").map(Glob::new).collect());
+        let (glob, steps) =
+            (Glob::new(pattern), pattern.split('/').filter(|name| *name != "**").map(Glob::new).collect());
         self.rows.push(Row {
             kind,
             glob,

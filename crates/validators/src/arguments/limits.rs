@@ -11,7 +11,9 @@ use super::machine::{self, Machine};
 use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
-use super::{ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, pattern, remote, sql, uri, words};
+use super::{
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, pattern, remote, sql, uri, words,
+};
 use crate::{Finding, Verdict};
 
 pub(super) struct Limits<'a> {
