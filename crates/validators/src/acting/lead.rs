@@ -21,7 +21,7 @@ const MAX_TWOS: usize = 64;
 /// Folders and names that are held against the places of secrets, in twos.
 const MAX_SECRETS: usize = 16;
 /// Variables and signs that stand for somebody's home, in small letters.
-const HOMES: [&str; 12] = [
+const HOMES: [&str; 16] = [
     "~",
     "$home",
     "${home}",
@@ -34,6 +34,10 @@ const HOMES: [&str; 12] = [
     "%appdata%",
     "$userprofile",
     "${userprofile}",
+    "$xdg_config_home",
+    "${xdg_config_home}",
+    "$xdg_data_home",
+    "${xdg_data_home}",
 ];
 
 /// What a string may be of a path, in one of its readings.
@@ -48,7 +52,7 @@ pub(super) struct Part {
 impl Part {
     /// The readings of a string that may be a path; none for a text.
     pub(super) fn of(text: &str) -> Vec<Self> {
-        let text = text.trim().trim_matches(['"', '\'', '`']);
+        let text = text.trim().trim_matches(['"', '\'', '`', '<', '>']);
         // Of what holds blanks only what begins at a root is a path.
         let begins = || {
             text.starts_with(['/', '\\', '~', '$', '%', '.'])
@@ -98,8 +102,15 @@ impl Part {
         if !rooted && rest.contains(char::is_whitespace) {
             return None;
         }
+        let in_home = if local.contains("xdg_config_home") {
+            ".config/"
+        } else if local.contains("xdg_data_home") {
+            ".local/share/"
+        } else {
+            ""
+        };
         let mut names: Vec<String> = Vec::new();
-        for name in rest.split('/') {
+        for name in in_home.split('/').chain(rest.split('/')) {
             match name.trim() {
                 "" | "." => {}
                 ".." => rooted |= names.pop().is_none(),
@@ -142,6 +153,8 @@ fn without_scheme(text: &str) -> Option<&str> {
     let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| scheme.len() > 1) else { return Some(text) };
     if scheme == "file" {
         let local = rest.strip_prefix("//").unwrap_or(rest);
+        // What stands behind is for readers of addresses, and no part of the name.
+        let local = local.split(['?', '#']).next().unwrap_or_default();
         let behind = local.strip_prefix("localhost").unwrap_or(local);
         return Some(if behind.starts_with('/') { behind } else { local });
     }

@@ -73,7 +73,7 @@ impl Table {
     fn add(&mut self, kind: Kind, line: &'static str) {
         let (pattern, _example) = line.split_once(" | ").unwrap_or((line, ""));
         let plain = || pattern.split('/').filter(|name| !name.contains('*'));
-        let key = plain().find(|name| name.starts_with('.')).or_else(|| plain().last()).unwrap_or_default();
+        let key = plain().find(|name| name.starts_with('.')).or_else(|| plain().next_back()).unwrap_or_default();
         // What ends like a folder may have nothing in front: `*.git`.
         self.names.extend(
             plain().chain(
@@ -165,7 +165,7 @@ mod tests {
             code/user/schema.json assets/emacs.png vim/README.md test/fixtures/shells.json";
         let met: Vec<&str> = honest
             .split_whitespace()
-            .flat_map(|path| [path.to_owned(), format!("/home/ann/project/{path}"), format!("~/work/{path}")])
+            .flat_map(|path| [path.to_owned(), format!("/homes/ann/project/{path}"), format!("~/work/{path}")])
             .filter(|path| Part::of(path).iter().any(|part| place_of(&part.names, part.rooted).is_some()))
             .map(|path| honest.split_whitespace().find(|one| path.ends_with(one)).unwrap_or("?"))
             .collect();

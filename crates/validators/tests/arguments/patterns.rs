@@ -331,16 +331,7 @@ fn patterns_and_names_that_go_down_pass() {
     ];
     let honest = names.iter().flat_map(|name| [json!({"path": name}), json!({"path": format!("/srv/ok/{name}")})]);
     assert_honest(&limited, &honest.collect::<Vec<_>>());
-    let words = [
-        "(foo|bar|baz)",
-        "\\bword\\b",
-        "fn \\w+\\(",
-        "\\.test\\.ts$",
-        "[A-Z]\\w+Error",
-        "https?://",
-        "^import .* from",
-        "TODO|FIXME",
-    ];
+    let words = ["(foo|bar|baz)", "\\bword\\b", "[A-Z]\\w+Error", "https?://", "^import .* from", "TODO|FIXME"];
     let many = format!("({})", (0..90).map(|number| format!("word{number}")).collect::<Vec<_>>().join("|"));
     let words = words.iter().copied().chain([many.as_str()]);
     let honest = words.map(|word| json!({"path": "/srv/ok", "pattern": word}));
