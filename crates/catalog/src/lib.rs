@@ -67,6 +67,6 @@ pub use crate::catalog::Catalog;
 pub use crate::judge::Judge;
 pub use crate::schema::schema_text;
 pub use crate::search::{Hit, RESCORED, Reason, Search, SearchResult, Strategy};
-pub use crate::session::{Budget, Evicted, Level, Loaded, Session};
+pub use crate::session::{Budget, Evicted, Level, Loaded, Session, Shown};
 pub use crate::tokens::count_tokens;
 pub use crate::tool::Tool;

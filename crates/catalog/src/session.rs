@@ -24,6 +24,15 @@ pub enum Level {
     Hybrid,
 }
 
+/// How much of the tools a client program is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// All while they fit into the budget, and hybrid beyond.
+    Auto,
+    /// That much, whatever it costs.
+    At(Level),
+}
+
 impl Level {
     /// The word in files.
     #[must_use]

@@ -444,9 +444,9 @@ impl Kernel {
             && let Some(server) = self.server(&asked.server)
         {
             let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
-            self.admit_answer_for(context, &server, tool, given).await?;
+            self.gate().admit_answer_for(context, &server, tool, given).await?;
         }
-        if self.may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
+        if self.gate().may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
             Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
         } else {
             Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))
@@ -471,7 +471,7 @@ impl Kernel {
         let concerns = self.callbacks().concerns(&said.callback_id).ok_or_else(unknown)?;
         self.admit_answer(context, &server, &concerns, unknown).await?;
         let tool = concerns.call.as_ref().map(|call| &*call.tool);
-        self.admit_answer_for(context, &server, tool, params).await?;
+        self.gate().admit_answer_for(context, &server, tool, params).await?;
         let taken = self.callbacks().table.lock().answer(&said.callback_id, Some(principal), &said.response);
         match taken {
             Ok(_) => {

@@ -8,7 +8,6 @@ mod fit;
 mod judge;
 mod lengths;
 mod reading;
-mod template;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,18 +23,17 @@ use switchboard_protocol::proposals::manifest::declared::Operational;
 use switchboard_validators::arguments::Dialer;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
+pub use crate::gate::Reading;
 use crate::gate::ToolPolicy;
+pub use crate::gate::lists::Dialect;
 use crate::gate::pins::pin_name;
 use crate::names::{self, Naming};
 use crate::spec::ServerPolicy;
 pub use app::ToolApp;
 use fit::{Forms, Legacy};
 use judge::Plain;
-pub(crate) use judge::is_disabled;
-pub use reading::Reading;
 pub use switchboard_upstream::{Curated, ListKind, Listing, Lists, Timings};
-pub(crate) use template::matches as template_matches;
-pub(crate) use template::{made_of, variables as variables_of};
+use switchboard_validators::uri_template as template;
 
 /// One server's share of the directory.
 #[derive(Debug, Clone)]
@@ -91,15 +89,6 @@ fn standing_alone(sources: &[Source]) -> Option<usize> {
     }
     let mut others = sources.iter().enumerate().filter(|(_, source)| !source.built_in).map(|(at, _)| at);
     others.next().filter(|_| others.next().is_none())
-}
-
-/// In which form a list is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dialect {
-    /// For a legacy client.
-    pub legacy: bool,
-    /// For a client that speaks MGP.
-    pub mgp: bool,
 }
 
 /// Something that is shown.
@@ -544,7 +533,7 @@ impl Directory {
         if let Some((server, rest)) = self.split_apart(uri) {
             return Some(to(server, &rest.into()));
         }
-        let by_template = self.templates.iter().find(|(template, _)| template_matches(template, uri));
+        let by_template = self.templates.iter().find(|(template, _)| template::matches(template, uri));
         if let Some((_, route)) = by_template {
             return Some(to(route.server, &uri.into()));
         }

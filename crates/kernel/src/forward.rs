@@ -1,6 +1,5 @@
 //! One request, from a client of either era to a server of either era, and its answer back.
 
-use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{self, ResultType};
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::clients::ClientState;
+pub(crate) use crate::gate::is_outcome_unknown;
 use crate::gate::provenance::{self, KernelKeys};
 use crate::gate::{Presented, RunningCall};
 use crate::kernel::Kernel;
@@ -111,7 +111,7 @@ impl Kernel {
         }
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let outcome = match RunningCall::of(self, context, server, &forward) {
+        let outcome = match self.running(context, server, &forward) {
             Some(running) => running.outcome(self.forward_now(context, server, forward)).await,
             None => self.forward_now(context, server, forward).await,
         };
@@ -119,6 +119,22 @@ impl Kernel {
         server.stats.note(began.elapsed(), outcome.as_ref().err());
         server.note_outcome(trial, &outcome, self);
         outcome.map(|reply| if reply.outcome.is_ok() { reply } else { crate::kernel::stamped(reply, server) })
+    }
+
+    /// A request that its server works on; nothing for one whose right is looked after elsewhere: a stream is ended where it is
+    /// kept, and whoever asks about a task is judged once more when it is answered.
+    fn running<'a>(
+        &'a self,
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        forward: &Forward,
+    ) -> Option<RunningCall<'a>> {
+        if forward.live.is_some() || forward.method.starts_with("tasks/") {
+            return None;
+        }
+        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let called = called.map(|params| (params, forward.tokens.clone()));
+        Some(RunningCall::new(self.gate(), context, server, called, forward.extra.clone()))
     }
 
     async fn forward_now(&self, context: &Context, server: &Arc<Server>, mut forward: Forward) -> Result<Reply, Fault> {
@@ -179,7 +195,7 @@ impl Kernel {
         };
         let trial = server.try_pass()?;
         let began = Instant::now();
-        let running = RunningCall::of(self, context, server, &forward);
+        let running = self.running(context, server, &forward);
         let calling = async {
             if as_task {
                 across.call_as_task(forward).await
@@ -589,22 +605,6 @@ pub(crate) fn malformed(refusal: switchboard_wire::Refusal) -> Fault {
 
 /// What nobody can tell of a call that was sent and not answered.
 const UNKNOWN: &str = "whether the call was carried out is unknown";
-
-/// Whether a call was sent and nobody saw how it ended.
-pub(crate) fn is_outcome_unknown(fault: &Fault) -> bool {
-    let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
-    matches!(
-        cause,
-        Some(
-            CallError::Timeout(_)
-                | CallError::Cancelled
-                | CallError::Closed
-                | CallError::BadAnswer(_)
-                // A gateway had the call, and lost the server or its patience. One that says 503 did not pass it on.
-                | CallError::Gateway(408 | 502 | 504)
-        )
-    )
-}
 
 /// What it means for the caller that a server gave no answer.
 pub(crate) fn failed(server: &Server, error: CallError) -> Fault {

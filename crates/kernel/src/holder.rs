@@ -1,5 +1,6 @@
 //! The kernel as the holder of servers: what it does about what happens to them, and what it decides for them.
 
+mod held_back;
 mod notices;
 mod permissions;
 
@@ -13,9 +14,9 @@ use switchboard_transport::confine::ExitCause;
 use crate::callbacks::ConnectionQuestions;
 use crate::directory::Lists;
 use crate::gate::audit::{self, event, result};
-use crate::gate::pins::notify_held;
 use crate::kernel::Kernel;
 use crate::server::{Gatekeeper, Holder, Inspection, Presented, Server, ServerEvent, SharedConnection};
+use held_back::notify_held;
 use notices::FromServer;
 use permissions::Permissions;
 pub(crate) use permissions::note_tool_needs;
@@ -52,15 +53,15 @@ impl Holder for Kernel {
 
 impl Gatekeeper for Kernel {
     fn inspect<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Inspection> {
-        Box::pin(Self::inspect(self, server, presented))
+        Box::pin(async move { self.gate().inspect(server, presented).await })
     }
 
     fn inspect_again<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Option<Inspection>> {
-        Box::pin(Self::inspect_again(self, server, presented))
+        Box::pin(async move { self.gate().inspect_again(server, presented).await })
     }
 
     fn strip_extras(&self, server: &Server, lists: &mut Lists) {
-        Self::strip_extras(self, server, lists);
+        self.gate().strip_extras(server, lists);
     }
 
     fn held_permissions<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Option<Vec<Granted>>> {
@@ -91,6 +92,6 @@ impl Gatekeeper for Kernel {
     fn note_violation<'a>(&'a self, server: &'a Server, cause: &'a ExitCause) -> BoxFuture<'a, ()> {
         let event = audit::event_of(event::ISOLATION_VIOLATION, audit::kernel(), result::BLOCKED);
         let event = audit::with(audit::about(event, server.id(), None), "cause", format!("{cause:?}"));
-        Box::pin(self.gate().audit.note(audit::with(event, "code", cause.code())))
+        Box::pin(self.gate().audit().note(audit::with(event, "code", cause.code())))
     }
 }

@@ -11,13 +11,14 @@ use std::time::Duration;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{self, Agreement, Extension, Offer, Place};
+use switchboard_protocol::mgp::{Extension, Place};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
 use crate::bridge;
 use crate::directory::app;
+pub(crate) use crate::gate::agreed_with;
 use crate::gate::provenance;
 use crate::gate::scopes::Presented;
 use crate::kernel::{Kernel, View, waiting};
@@ -54,23 +55,6 @@ pub(crate) const MGP_OFFERED: [Extension; 11] = [
     Extension::Events,
     Extension::Callbacks,
 ];
-/// What of MGP the kernel speaks with clients.
-pub(crate) const MGP_SPOKEN: [Extension; 14] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Callbacks,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::ToolDiscovery,
-    Extension::Discovery,
-    Extension::Delegation,
-];
 
 /// The proposals that the kernel speaks with clients.
 pub(crate) const PROPOSALS: [Proposal; 8] = [
@@ -83,13 +67,6 @@ pub(crate) const PROPOSALS: [Proposal; 8] = [
     Proposal::MultimodalSignatures,
     Proposal::ServerRecommendations,
 ];
-
-/// What was agreed on with a client that says this of itself; `None` for one that did not ask for MGP.
-pub(crate) fn agreed_with(capabilities: &Raw) -> Option<Agreement> {
-    // Most clients do not even name it.
-    memchr::memmem::find(capabilities.as_bytes(), b"mgp")?;
-    Agreement::between(&Offer::of(capabilities)?, &MGP_SPOKEN, mgp::VERSION)
-}
 
 /// How long `server/discover` waits for servers that are just starting, at most.
 const DISCOVER_WAIT: Duration = Duration::from_secs(5);
@@ -135,15 +112,17 @@ impl Kernel {
 
     /// What this client is told: nothing of servers that it may not use at all.
     async fn greeting(&self, context: &Context, view: &View) -> Greeting {
-        let tables = self.tables().await.ok();
+        let tables = self.gate().tables().await.ok();
         let presented = Presented::of(context, None);
         // A principal that may use a single tool has reason to know of the server.
         let may_see = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.knows_within(tables, &context.session, &presented, server))
+            tables
+                .as_deref()
+                .is_some_and(|tables| self.gate().knows_within(tables, &context.session, &presented, server))
         };
         // What is held back is told by name to those alone who may use the whole server.
         let may_use = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.access(tables, &context.session, server, None).allow)
+            tables.as_deref().is_some_and(|tables| self.gate().access(tables, &context.session, server, None).allow)
         };
         let greeting = Greeting::of(view, may_see, may_use);
         self.note_instructed(context, greeting.instructed.clone());

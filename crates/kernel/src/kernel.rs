@@ -5,6 +5,7 @@ mod call;
 mod content;
 mod notify;
 pub(crate) mod repeat;
+mod shown;
 mod status;
 mod told;
 pub(crate) mod waiting;
@@ -30,7 +31,7 @@ use crate::callbacks::Callbacks;
 use crate::clients::ClientState;
 use crate::directory::{Directory, ListKind, Source};
 use crate::gate::audit_sinks::ServerSink;
-use crate::gate::{Gate, OWNER};
+use crate::gate::{Gate, GateContext, GateState, OWNER};
 use crate::holder;
 use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
@@ -42,16 +43,17 @@ use crate::services::discovery::Discovery;
 use crate::services::events::{EventService, Events};
 use crate::services::manifest::Manifests;
 use crate::services::registry::Registry;
-use crate::spec::{KernelOptions, ServerSpec};
+use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 use crate::streams::Streams;
 use crate::tasks::TaskBook;
 
-pub(crate) use answer::{OF_MGP, no_such_method, object_of, params_missing, plain, text_of};
-pub(crate) use call::{Called, no_such_tool};
-pub(crate) use content::{LocatedResource, no_such_prompt, unknown_resource};
-pub(crate) use repeat::told_of_unknown;
+pub(crate) use crate::gate::{no_such_method, no_such_prompt, no_such_tool, readable, unknown_resource};
+pub(crate) use answer::{OF_MGP, object_of, params_missing, plain, text_of};
+pub(crate) use call::Called;
+pub(crate) use content::LocatedResource;
+use shown::note_shown;
 pub use status::ServerStatus;
-pub(crate) use told::{readable, rendered, rendered_for, rendering_for, stamped};
+pub(crate) use told::stamped;
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -70,7 +72,7 @@ pub struct Kernel(Arc<Shared>);
 
 struct Shared {
     options: KernelOptions,
-    gate: Gate,
+    gate: Arc<GateState>,
     /// What all servers share.
     upstream: Arc<ServerContext>,
     view: ArcSwap<View>,
@@ -125,8 +127,15 @@ impl Kernel {
         for time in [&mut options.list_wait, &mut options.longest_call, &mut options.question_timeout] {
             *time = (*time).min(MAX_WAIT);
         }
-        let (gate, auditing) = Gate::new(options.gate.clone());
-        let (work, closing, ending) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let (work, waiting_calls) = (TaskTracker::new(), TaskTracker::new());
+        let (closing, ending) = (CancellationToken::new(), CancellationToken::new());
+        let context = GateContext {
+            tasks: work.clone(),
+            waiting_calls: waiting_calls.clone(),
+            closing: closing.clone(),
+            principal_rates: options.principal_rates.clone(),
+        };
+        let (gate, auditing) = GateState::new(options.gate.clone(), context);
         let upstream = Arc::new(ServerContext {
             caller: Caller { revision: Revision::LATEST, info: Some(own_info()), capabilities: own_capabilities() },
             owner: OWNER.into(),
@@ -141,7 +150,7 @@ impl Kernel {
         });
         let kernel = Self(Arc::new(Shared {
             options,
-            gate,
+            gate: Arc::new(gate),
             upstream,
             view: ArcSwap::default(),
             building: Mutex::default(),
@@ -159,7 +168,7 @@ impl Kernel {
             manifests: Manifests::default(),
             registry: Registry::default(),
             work,
-            waiting_calls: TaskTracker::new(),
+            waiting_calls,
             began: tokio::time::Instant::now(),
             draining: AtomicBool::new(false),
             closing,
@@ -194,7 +203,7 @@ impl Kernel {
                 }
                 // Who waits for notices makes no calls, and still must not hear of what was taken from him.
                 if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
-                    let _ = sweeper.tables().await;
+                    let _ = sweeper.gate().tables().await;
                 }
                 let noting = sweeper.clone();
                 let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
@@ -203,11 +212,8 @@ impl Kernel {
         let watching = kernel.clone();
         kernel.spawn(async move { watching.watch_rights().await });
         if let Some(store) = kernel.0.gate.store().cloned() {
-            let (held, approvals) = (kernel.clone(), store.clone());
-            kernel.spawn(async move {
-                let gate = &held.0.gate;
-                gate.approvals_watched.run(&approvals, || gate.granted.time(), &held.0.closing).await;
-            });
+            let (gate, approvals) = (kernel.0.gate.clone(), store.clone());
+            kernel.spawn(async move { gate.watch_approvals(&approvals).await });
             let (open_calls, closing) = (kernel.0.gate.audit.open_calls().clone(), kernel.0.closing.clone());
             kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
             let looking = kernel.clone();
@@ -297,7 +303,7 @@ impl Kernel {
     /// Tells of the lists that are published, without the lock: what a transport or a sink does with it is its own
     /// business.
     fn tell_of_lists(&self, changed: &[ListKind]) {
-        self.tell_of_tools(&self.view().directory);
+        note_shown(&self.0.gate, &self.view().directory);
         self.tell_changed(changed);
     }
 
@@ -332,6 +338,24 @@ impl Kernel {
         // has only now come up, and by which nobody could be judged until then.
         self.0.gate.rights.announce();
         changed
+    }
+
+    /// Judges calls in another way from now on, without a new start. The store stays, and so does the bound on
+    /// results, which belongs to the limits. What is under way is judged anew at its next step.
+    pub fn judge_by(&self, options: GateOptions) {
+        if self.0.gate.judge_by(options) {
+            // What is held back depends on it.
+            self.view().servers.iter().for_each(|server| server.refresh_soon());
+        }
+        // Lists that were put together before show what held then.
+        self.rebuild();
+        self.grants_changed();
+    }
+
+    /// Whether there is a profile of this name.
+    #[must_use]
+    pub fn has_profile(&self, name: &str) -> bool {
+        self.0.gate.options().profiles.contains_key(name)
     }
 
     /// Ends the kernel: streams are closed, calls get a moment to end, servers are stopped. Waits at most `patience`.
@@ -416,8 +440,8 @@ impl Kernel {
         &self.0.options
     }
 
-    pub(crate) fn gate(&self) -> &Gate {
-        &self.0.gate
+    pub(crate) fn gate(&self) -> Gate<'_> {
+        Gate::new(&self.0.gate, self)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -561,8 +585,8 @@ impl Kernel {
 
     /// The same, if that client may use anything of the server.
     pub(crate) async fn only_client_of(&self, server: &Server) -> Option<Arc<Session>> {
-        let tables = self.tables().await.ok()?;
-        self.only_client().filter(|session| self.knows_of(&tables, session, server))
+        let tables = self.gate().tables().await.ok()?;
+        self.only_client().filter(|session| self.gate().knows_of(&tables, session, server))
     }
 }
 

@@ -8,29 +8,27 @@ mod callbacks;
 mod clients;
 pub mod directory;
 mod forward;
-mod gate;
 mod holder;
 mod initialize;
 mod kernel;
 mod listen;
 mod mentions;
 mod parked;
-mod profiles;
 mod relay;
 mod repeat_offender;
 mod services;
 mod spec;
 mod streams;
+mod surroundings;
 mod tasks;
 
 pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
-pub use gate::{OWNER, PASSAGES, Passage, Subject, ToolPolicy, default_policy};
+pub use gate::{Confirm, OWNER, PASSAGES, Passage, Profile, Profiles, Subject, ToolName, ToolPolicy, default_policy};
 pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
-pub use profiles::{Confirm, Profile, Profiles, ToolName};
 pub use services::discovery::{
     AgentTools, Budget, COMMAND_LINE, ClientTools, Clients, Judge, Level, Shown, ToolContext,
 };
@@ -50,6 +48,7 @@ pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
+use switchboard_gate as gate;
 use switchboard_protocol::bridge;
 // What is said of one server is said there.
 use switchboard_upstream as server;

@@ -193,8 +193,8 @@ impl Kernel {
         let names = (uri, original.as_str());
         let asking = Asking::resource(context, server, Subject::Subscription, reading, names, &request);
         let Ok(asking) = asking else { return false };
-        let Ok(permit) = asking.pass(self).await else { return false };
-        self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
+        let Ok(permit) = asking.pass(self.gate()).await else { return false };
+        self.gate().settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         true
     }
 

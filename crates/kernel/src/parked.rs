@@ -304,7 +304,7 @@ impl Kernel {
     ) -> Result<Result<Reply, CallError>, Fault> {
         // The client is back: from here on this request tells how the call ended.
         for permit in std::mem::take(&mut running.open_record) {
-            self.settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
+            self.gate().settle(permit, &Ok(Ok(bridge::input_required(&[], None)).into())).await;
         }
         let logs = LogFilter::of(context, params);
         let token = params.and_then(|params| params.at(&["_meta", "progressToken"]));
@@ -389,9 +389,9 @@ impl Kernel {
             match &ticket.tool {
                 Some(tool) => {
                     let tool = Continued { server: &ticket.server, tool, exposed: tool, chain: &ticket.chain };
-                    !self.may_continue(tables, &who, &tool)
+                    !self.gate().may_continue(tables, &who, &tool)
                 }
-                None => !self.access(tables, &ticket.session, &ticket.server, None).allow,
+                None => !self.gate().access(tables, &ticket.session, &ticket.server, None).allow,
             }
         };
         self.end_parked("access", may_not);

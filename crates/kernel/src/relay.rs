@@ -11,7 +11,7 @@ use switchboard_protocol::{Era, Revision, mgp};
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
 use crate::bridge;
-use crate::callbacks::{About, CallQuestions, QuestionRecord};
+use crate::callbacks::{About, CallQuestions};
 use crate::clients::{ClientState, wants_log};
 use crate::gate::{self, CallAuthority, Continued, audit, provenance};
 use crate::initialize;
@@ -61,15 +61,15 @@ impl AskedIn<'_> {
             Some((params, tool)) => {
                 let chain = gate::chain_said(&self.client.session, params, self.extra);
                 let call = Continued { server: self.server, tool: &tool, exposed: &tool, chain: &chain };
-                kernel.admit_continued(self.client, &call, "answer", lost).await?;
+                kernel.gate().admit_continued(self.client, &call, "answer", lost).await?;
                 // Where limits hold now, its arguments are judged by them.
                 let authority =
                     CallAuthority { chain: chain.clone(), params: Some(params.clone()), ..Default::default() };
-                kernel.admit_within(self.client, &call, "answer", &authority).await
+                kernel.gate().admit_within(self.client, &call, "answer", &authority).await
             }
             None => {
-                let tables = kernel.tables().await?;
-                let access = kernel.access(&tables, &self.client.session, self.server, None);
+                let tables = kernel.gate().tables().await?;
+                let access = kernel.gate().access(&tables, &self.client.session, self.server, None);
                 if access.allow { Ok(()) } else { Err(lost()) }
             }
         }
@@ -83,7 +83,7 @@ impl AskedIn<'_> {
     /// It may not, or what it says of that cannot be read.
     pub(crate) async fn admit_answer(&self, kernel: &Kernel, answer: &Raw) -> Result<(), Fault> {
         let tool = self.called.and_then(|params| params.member("name")?.as_text());
-        kernel.admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
+        kernel.gate().admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
     }
 }
 
@@ -293,7 +293,7 @@ impl Kernel {
         let client = AskedClient { remote: session.remote(), caller: &caller };
         let reply = self.ask_client(&client, server, request, Some(back)).await;
         let Ok(answer) = &reply.outcome else { return reply };
-        match QuestionRecord(&self.gate().audit).said(session, server, None, answer).await {
+        match self.gate().note_answer(session, server, None, answer).await {
             Ok(()) => reply,
             Err(fault) => Err(ErrorObject::new(code::INTERNAL_ERROR, fault.message())).into(),
         }

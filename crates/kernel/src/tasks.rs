@@ -54,7 +54,7 @@ impl TaskTool {
         chain: Arc<[String]>,
     ) -> Self {
         let tool = Continued { server, tool: original, exposed, chain: &[] };
-        let authority = CallAuthority::of_call(kernel, &context.session, tool, chain, None);
+        let authority = CallAuthority::of_call(kernel.gate(), &context.session, tool, chain, None);
         Self { original: original.clone(), exposed: exposed.into(), authority: Arc::new(authority) }
     }
 

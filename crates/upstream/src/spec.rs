@@ -17,6 +17,7 @@ use switchboard_wire::Raw;
 
 use crate::curated::Curated;
 use crate::isolation::Isolation;
+use crate::lists::ListKind;
 use crate::names::Naming;
 
 /// One server to be connected.
@@ -146,6 +147,19 @@ impl ServerPolicy {
     #[must_use]
     pub fn naming(&self, id: &str) -> Naming {
         Naming::new(id, self.alias.as_deref(), self.max_name_length)
+    }
+
+    /// Whether the operator switched a tool or a prompt off, by its server's own name for it.
+    #[must_use]
+    pub fn is_disabled(&self, kind: ListKind, name: &str) -> bool {
+        match kind {
+            ListKind::Tools => {
+                let is_left_out = self.only_tools.as_ref().is_some_and(|only| !only.contains(name));
+                is_left_out || self.disabled.contains(name)
+            }
+            ListKind::Prompts => self.prompts.get(name).is_some_and(|said| said.disabled),
+            _ => false,
+        }
     }
 }
 

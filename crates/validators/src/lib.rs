@@ -11,5 +11,6 @@ pub mod network;
 pub mod percent;
 pub mod screen;
 pub mod shell;
+pub mod uri_template;
 
 use switchboard_policy::{Answer, Finding, Verdict};

@@ -45,9 +45,9 @@ impl Kernel {
     ) -> Result<(), Fault> {
         if let Some(call) = &concerns.call {
             let tool = Concerns::of(call, server);
-            return self.admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
+            return self.gate().admit_continued(context, &tool, method::CALLBACK_RESPOND, unknown).await;
         }
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         if self.may_answer(&tables, context, server, concerns) { Ok(()) } else { Err(unknown()) }
     }
 
@@ -55,13 +55,13 @@ impl Kernel {
         let (session, tokens) = (&context.session, Presented::of(context, None));
         if let Some(call) = &concerns.call {
             let who = Continuing { session, tokens: &tokens };
-            return self.may_continue(tables, &who, &Concerns::of(call, server));
+            return self.gate().may_continue(tables, &who, &Concerns::of(call, server));
         }
-        let whole = self.access(tables, session, server, None).allow
-            && self.is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
+        let whole = self.gate().access(tables, session, server, None).allow
+            && self.gate().is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
-        whole || asked && self.knows_within(tables, session, &tokens, server)
+        whole || asked && self.gate().knows_within(tables, session, &tokens, server)
     }
 
     /// Answers `mgp.events.pending_callbacks`.
@@ -69,7 +69,7 @@ impl Kernel {
     /// # Errors
     /// It cannot be known now who may do what.
     pub(crate) async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
@@ -86,7 +86,7 @@ impl Kernel {
         }
         // The gate's own questions are answered in the same way.
         for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
-            if self.may_decide(context, &id).await? {
+            if self.gate().may_decide(context, &id).await? {
                 pending.push(shown);
             }
         }

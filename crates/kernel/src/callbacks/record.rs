@@ -1,11 +1,9 @@
 //! What is put on record of a server's question: who answered what, to which text, in which call.
 
 use switchboard_flow::callback::{Bound, text_hash};
-use switchboard_peer::Session;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
 use switchboard_store::{Actor, AuditEvent, Digest};
-use switchboard_wire::Raw;
 
 use super::{About, Answer, By};
 use crate::gate::audit::{self, Auditor, event, result};
@@ -54,32 +52,6 @@ impl QuestionRecord<'_> {
         self.0.note_first(noted).await
     }
 
-    /// Puts on record what somebody answered to an elicitation or a sampling, before the server gets it. What it holds may
-    /// be a secret, so only its hash is written down. Other answers, such as a list of roots, decide nothing.
-    ///
-    /// # Errors
-    /// It cannot be: the server must not get it.
-    pub(crate) async fn said(
-        &self,
-        session: &Session,
-        server: &Server,
-        tool: Option<&str>,
-        answer: &Raw,
-    ) -> Result<(), Fault> {
-        let Some((kind, action)) = kind_of(answer) else { return Ok(()) };
-        let noted = audit::event_of(event::QUESTION_ANSWERED, audit::principal(session), result::SUCCESS);
-        let noted = audit::with(audit::about(noted, server.id(), tool), "type", kind);
-        let noted = match action {
-            Some(action) => audit::with(noted, "answer", switchboard_policy::redact::printable(&action)),
-            None => noted,
-        };
-        let noted = match answer.member("content") {
-            Some(content) => audit::with(noted, "answer_sha256", Digest::of(content.as_bytes()).to_hex()),
-            None => noted,
-        };
-        self.0.note_first(noted).await
-    }
-
     /// Puts on record that what was answered is none of what the server offered.
     pub(super) async fn unfit(&self, server: &Server, about: Option<&About>, request: &CallbackRequest) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
@@ -111,15 +83,6 @@ impl QuestionRecord<'_> {
         let noted = audit::event_of(event::CALLBACK_TIMEOUT, actor, result::FAILURE);
         self.0.note(described(noted, server, about, request)).await;
     }
-}
-
-/// What an answer is to, and the word that an elicitation was answered with; `None` for what decides nothing.
-fn kind_of(answer: &Raw) -> Option<(&'static str, Option<String>)> {
-    if let Some(action) = answer.member("action") {
-        let action = action.as_text().unwrap_or_default().chars().take(MAX_ANSWER_CHARS).collect();
-        return Some(("elicitation", Some(action)));
-    }
-    answer.member("role").map(|_| ("sampling", None))
 }
 
 fn agent(principal: &str) -> Actor {

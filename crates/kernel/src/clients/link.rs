@@ -181,7 +181,7 @@ impl FromLink {
         let session = self.session.upgrade().filter(|session| ClientState::of(session).is_introduced())?;
         // The connection outlives the right to use it.
         let tables = self.kernel.gate().granted.latest();
-        self.kernel.knows_of(&tables, &session, &self.server).then_some(session)
+        self.kernel.gate().knows_of(&tables, &session, &self.server).then_some(session)
     }
 
     /// A question outside of any call is for the client whose connection it came on.

@@ -15,7 +15,6 @@ use switchboard_wire::Raw;
 
 use super::{Curated, ListKind, Source, template};
 use crate::gate::ToolPolicy;
-use crate::spec::ServerPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
 const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];
@@ -79,7 +78,7 @@ impl Source {
 
     /// Whether the operator switched a tool or a prompt off.
     pub(super) fn is_disabled(&self, kind: ListKind, name: &str) -> bool {
-        is_disabled(&self.policy, kind, name)
+        self.policy.is_disabled(kind, name)
     }
 
     /// How the operator wants a tool shown and called.
@@ -144,17 +143,5 @@ impl Source {
         ToolPolicy::new(ToolSecurity { arguments: Vec::new(), ..security }, assessment)
             .with_outlook(outlook)
             .with_definition(ListKind::Templates, definition.clone())
-    }
-}
-
-/// Whether the operator switched a tool or a prompt off, by its server's own name for it.
-pub(crate) fn is_disabled(said: &ServerPolicy, kind: ListKind, name: &str) -> bool {
-    match kind {
-        ListKind::Tools => {
-            let is_left_out = said.only_tools.as_ref().is_some_and(|only| !only.contains(name));
-            is_left_out || said.disabled.contains(name)
-        }
-        ListKind::Prompts => said.prompts.get(name).is_some_and(|said| said.disabled),
-        _ => false,
     }
 }

@@ -14,9 +14,9 @@ use switchboard_validators::percent;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::judge::Plain;
-use super::template::{self, Variables};
 use super::{Directory, Route, apart};
-use crate::gate::ToolPolicy;
+use crate::gate::{Reading, ToolPolicy};
+use switchboard_validators::uri_template::{self as template, Variables};
 
 /// Schemes whose addresses have rules of their own.
 const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
@@ -25,15 +25,6 @@ const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
 const MAX_READINGS: usize = 256;
 /// Parts of an address that may each be what a variable takes, where it is not known how a server reads it.
 const MAX_PARTS: usize = 16;
-
-/// What a resource is read by.
-#[derive(Debug, Clone)]
-pub struct Reading {
-    /// What the gate knows of it.
-    pub policy: Arc<ToolPolicy>,
-    /// What stands for the variables of the templates that it may come from, in each way to read it. Each is judged.
-    pub variables: Vec<Variables>,
-}
 
 impl Directory {
     /// What a resource of a server is read by, under the server's own URI for it: what is said of it where it is listed,

@@ -71,8 +71,8 @@ impl Permissions<'_> {
 
     /// Puts on record what the policy alone decided, once for as long as this process remembers.
     async fn note_policy(&self, standing: &PermissionStatus) {
-        let (Some(store), Ok(tables)) = (self.kernel.gate().store(), self.kernel.tables().await) else { return };
-        let (policy, now) = (self.kernel.permission_policy(self.server), self.kernel.gate().granted.time());
+        let (Some(store), Ok(tables)) = (self.kernel.gate().store(), self.kernel.gate().tables().await) else { return };
+        let (policy, now) = (self.kernel.gate().permission_policy(self.server), self.kernel.gate().granted.time());
         let approved = standing.granted.iter().map(|granted| (&granted.permission, true));
         let denied = standing.missing.iter().filter(|missing| missing.why == Why::Denied);
         let all = approved.chain(denied.map(|missing| (&missing.permission, false)));
@@ -100,8 +100,8 @@ impl Permissions<'_> {
 
     /// Writes down what nobody has decided about, or whose time is over, for the operator to find.
     async fn ask_operator(&self, standing: &PermissionStatus) {
-        let asks =
-            self.kernel.gate().options().approval_policy == ApprovalPolicy::Interactive || self.kernel.approves_all();
+        let asks = self.kernel.gate().options().approval_policy == ApprovalPolicy::Interactive
+            || self.kernel.gate().approves_all();
         let open = |missing: &&Missing| matches!(missing.why, Why::Undecided | Why::Expired);
         let Some(store) = self.kernel.gate().store().filter(|_| asks && standing.missing.iter().any(|one| open(&one)))
         else {
@@ -204,20 +204,20 @@ impl Permissions<'_> {
 
     /// Every permission that it has, asked for or not.
     pub(super) async fn held(&self) -> Option<Vec<Granted>> {
-        let tables = self.kernel.tables().await.ok()?;
-        Some(self.kernel.held_permissions(&tables, self.server))
+        let tables = self.kernel.gate().tables().await.ok()?;
+        Some(self.kernel.gate().held_permissions(&tables, self.server))
     }
 
     async fn standing(&self) -> Option<PermissionStatus> {
-        let tables = self.kernel.tables().await.ok()?;
+        let tables = self.kernel.gate().tables().await.ok()?;
         let of_tools: Vec<_> =
             self.server.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
-        Some(self.kernel.standing_with(&tables, self.server, &of_tools))
+        Some(self.kernel.gate().standing_with(&tables, self.server, &of_tools))
             .filter(|standing| *standing != PermissionStatus::default())
     }
 
     async fn tell(&self, hub: &SharedConnection, word: Word, standing: &PermissionStatus) {
-        let (Some(agreement), Ok(tables)) = (&hub.agreement, self.kernel.tables().await) else { return };
+        let (Some(agreement), Ok(tables)) = (&hub.agreement, self.kernel.gate().tables().await) else { return };
         let names = PermissionNames::of_version(agreement.peer_version());
         let (method, params) = match word {
             Word::Wait => {

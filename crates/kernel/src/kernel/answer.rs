@@ -45,7 +45,8 @@ impl Handler for Kernel {
                 self.call_tool(&context, request, true).await
             } else {
                 Box::pin(async {
-                    let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
+                    let (context, request) =
+                        gate::scopes::lifted(context.clone(), request, || self.gate().others_tokens());
                     let metadata = gate::metadata_of(&request).unwrap_or_default();
                     let params = request.params.clone();
                     gate::within_trace(&metadata, params.as_ref(), self.answer(&context, request)).await
@@ -116,7 +117,7 @@ impl Kernel {
             return Ok(Err(error).into());
         }
         if !bridge::exists_in(&request.method, context.caller.era()) {
-            return Err(no_such_method(&request.method));
+            return Err(gate::no_such_method(&request.method));
         }
         match &*request.method {
             method::INITIALIZE => {
@@ -149,9 +150,20 @@ impl Kernel {
                         None => self.unknown_method(context, request).await,
                     }
                 };
-                Box::pin(self.metered_own(context, &method, answering)).await
+                Box::pin(self.counted(context, &method, answering)).await
             }
         }
+    }
+
+    /// Answers a request of which the kernel itself is the server: counted, where its row in the table says so. A name that is
+    /// none of the kernel's own is counted where it is forwarded.
+    pub(super) async fn counted<T>(
+        &self,
+        context: &Context,
+        name: &str,
+        answering: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        if table::counts(name) { self.gate().metered_own(context, name, answering).await } else { answering.await }
     }
 
     async fn list(&self, context: &Context, kind: ListKind, request: &Request) -> Result<Reply, Fault> {
@@ -161,7 +173,7 @@ impl Kernel {
         }
         self.wait_for_servers().await;
         let view = self.view();
-        let mut list = self.visible(context, &view, kind).await?;
+        let mut list = self.gate().visible(context, &*view, kind).await?;
         if kind == ListKind::Tools {
             list = self.narrowed(context, &view, list).await;
         }
@@ -188,8 +200,9 @@ impl Kernel {
         if failed.is_empty() {
             return Ok(list);
         }
-        let tables = self.tables().await?;
-        let known: Vec<_> = failed.into_iter().filter(|server| self.is_known_to(&tables, context, server)).collect();
+        let tables = self.gate().tables().await?;
+        let known: Vec<_> =
+            failed.into_iter().filter(|server| self.gate().is_known_to(&tables, context, server)).collect();
         if let ([server], 1) = (known.as_slice(), view.servers.len())
             && server.count(kind) == 0
         {
@@ -221,22 +234,22 @@ impl Kernel {
     async fn unknown_method(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let view = self.view();
         let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
-        let server = only.ok_or_else(|| no_such_method(&request.method))?;
+        let server = only.ok_or_else(|| gate::no_such_method(&request.method))?;
         // A server that reads names less strictly than we do must not get by another name what the gate would judge.
         if passage::could_be_known(&request.method) {
-            return Err(no_such_method(&request.method));
+            return Err(gate::no_such_method(&request.method));
         }
-        let policy = view.directory.plain_policy(0).ok_or_else(|| no_such_method(&request.method))?;
+        let policy = view.directory.plain_policy(0).ok_or_else(|| gate::no_such_method(&request.method))?;
         if server.trust() < TrustLevel::Standard {
             // Each call of such a server is put before a person. This one nobody could explain.
-            return Err(no_such_method(&request.method));
+            return Err(gate::no_such_method(&request.method));
         }
         let method = request.method.clone();
         let asking = Asking::other(context, &server, Subject::Unknown, &policy, &method, &request)?;
-        let permit = asking.pass(self).await?;
+        let permit = asking.pass(self.gate()).await?;
         let params = request.params.clone();
         let outcome = self.forward(context, &server, plain(request, params)).await;
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         outcome
     }
 
@@ -247,15 +260,15 @@ impl Kernel {
         if !to_all && (passage::could_be_known(&notification.method) || !self.may_notify(context, notification).await) {
             return;
         }
-        let Ok(tables) = self.tables().await else { return };
+        let Ok(tables) = self.gate().tables().await else { return };
         let session = &context.session;
         let may_tell = |server: &Server| {
             let allowed = if to_all {
-                self.knows_of(&tables, session, server)
+                self.gate().knows_of(&tables, session, server)
             } else {
-                self.access(&tables, session, server, None).allow
+                self.gate().access(&tables, session, server, None).allow
             };
-            allowed && self.standing(&tables, server, None).missing.is_empty()
+            allowed && self.gate().standing(&tables, server, None).missing.is_empty()
         };
         for (server, link) in ClientState::of(session).existing_links_with_servers() {
             if may_tell(&server) {
@@ -285,8 +298,8 @@ impl Kernel {
         let Ok(asking) = Asking::other(context, &server, Subject::Unknown, &policy, &method, &request) else {
             return false;
         };
-        let Ok(permit) = asking.pass(self).await else { return false };
-        self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
+        let Ok(permit) = asking.pass(self.gate()).await else { return false };
+        self.gate().settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         true
     }
 }
@@ -336,10 +349,6 @@ pub(crate) fn text_of(object: &Object, key: &str) -> Result<String, Fault> {
 
 pub(super) fn missing(key: &str) -> Fault {
     Fault::new(FaultKind::InvalidParams, format!("`{key}` is missing or no string"))
-}
-
-pub(crate) fn no_such_method(name: &str) -> Fault {
-    Fault::new(FaultKind::MethodNotFound, format!("Method not found: {name}"))
 }
 
 pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {

@@ -15,7 +15,7 @@ use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{rename, server_at, unknown_revision};
-use super::{Kernel, View, object_of, repeat, text_of, waiting};
+use super::{Kernel, View, no_such_tool, object_of, repeat, text_of, waiting};
 use crate::callbacks::{CallNames, CallQuestions};
 use crate::directory::{Hidden, Route};
 use crate::forward::{Forward, TaskMode};
@@ -161,7 +161,7 @@ impl Kernel {
             return Ok(reply);
         }
         // access, permissions, delegation, scopes, schema, validators, rate, confirmation, audit: the intent
-        let (permit, cleaned) = match self.admit(call.attempt(context, &request)?).await? {
+        let (permit, cleaned) = match self.gate().admit(call.attempt(context, &request)?).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
             Admission::Answer(reply) => {
                 return Ok(Box::pin(self.repeated(context, &call.name, call.params.raw(), reply)).await);
@@ -180,9 +180,9 @@ impl Kernel {
             (outcome, instead) = Box::pin(self.execute_again(context, &call, again, outcome, fall_back)).await;
         }
         // results
-        let outcome = self.look_at_result(&call.server, outcome).await;
+        let outcome = self.gate().look_at_result(&call.server, outcome).await;
         // audit: the outcome
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         if let Some(other) = instead
             && let Some(reply) = self.call_instead(context, other).await
         {
@@ -232,14 +232,14 @@ impl Kernel {
             return self.call_found(context, request).await;
         }
         let arguments = params.get("arguments");
-        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.others_tokens());
+        let (context, request) = gate::scopes::lifted(context.clone(), request, || self.gate().others_tokens());
         let answering = async {
             match Box::pin(self.own_tool(&context, &name, &request, arguments.clone())).await {
                 Some(answer) => answer,
                 None => Err(self.unknown_tool(&context, &name).await),
             }
         };
-        let metered = self.metered_own(&context, &name, answering);
+        let metered = self.counted(&context, &name, answering);
         gate::within_trace(&metadata, arguments.as_ref(), metered).await
     }
 
@@ -366,7 +366,7 @@ impl Kernel {
         }
         if policy.may_ask() {
             let sent = Sent::of_call(&call.params);
-            self.remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
+            self.gate().remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
         }
     }
 
@@ -444,7 +444,7 @@ impl Kernel {
         let modern = context.caller.era() == Era::Modern;
         let asks_task = params.has("task") || modern && context.caller.can(&["extensions", meta::TASKS_EXTENSION]);
         let renamed = rename(&request, name, &route.original, "name")?;
-        let longest = route.policy.as_deref().and_then(|policy| self.longest_by_scope(server, policy));
+        let longest = route.policy.as_deref().and_then(|policy| self.gate().longest_by_scope(server, policy));
         let live = live.cloned();
         let chain = || gate::chain_said(&context.session, params, &request.extra);
         let questions = called.questions(server, route, chain);
@@ -477,16 +477,15 @@ impl Kernel {
             return Fault::new(FaultKind::Cancelled, "the call was cancelled");
         }
         let view = self.view();
-        let Ok(tables) = self.tables().await else { return no_such_tool(name) };
+        let Ok(tables) = self.gate().tables().await else { return no_such_tool(name) };
         let may_have = |server: &'_ Arc<Server>| Some((server.clone(), waiting::own_name(&view, server, name)?));
-        let (named, denied): (Vec<_>, Vec<_>) = view
-            .servers
-            .iter()
-            .filter_map(may_have)
-            .partition(|(server, own)| self.access(&tables, &context.session, server, Some((own, name))).allow);
+        let (named, denied): (Vec<_>, Vec<_>) =
+            view.servers.iter().filter_map(may_have).partition(|(server, own)| {
+                self.gate().access(&tables, &context.session, server, Some((own, name))).allow
+            });
         if let ([], [(server, own), ..]) = (&named[..], &denied[..]) {
             let fault = no_such_tool(name);
-            gate::blocked(self, context, Subject::Tool, (server.id(), own), "access", &fault).await;
+            gate::blocked(self.gate(), context, Subject::Tool, (server.id(), own), "access", &fault).await;
             return fault;
         }
         let held = named.iter().find_map(|(server, _)| held_back(&view, server, name));
@@ -497,7 +496,7 @@ impl Kernel {
             (None, None, Some((server, own))) => (server.id().clone(), *own, no_such_tool(name)),
             (None, None, None) => return no_such_tool(name),
         };
-        gate::unavailable(self, context, Subject::Tool, (&server, own), &fault).await;
+        gate::unavailable(self.gate(), context, Subject::Tool, (&server, own), &fault).await;
         fault
     }
 }
@@ -546,8 +545,4 @@ fn target_now(view: Arc<View>, call: &CallRequest) -> Result<(Arc<View>, Route),
 /// The server of a tool, where it is not connected.
 fn away<'a>(view: &'a View, route: &Route) -> Option<&'a Arc<Server>> {
     view.servers.get(route.server).filter(|server| server.hub_now().is_none())
-}
-
-pub(crate) fn no_such_tool(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownTool, format!("Unknown tool: {name}"))
 }

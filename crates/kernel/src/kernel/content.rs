@@ -7,7 +7,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::answer::{missing, rename, server_at};
-use super::{Kernel, object_of, plain, text_of, waiting};
+use super::{Kernel, no_such_prompt, object_of, plain, repeat, text_of, unknown_resource, waiting};
 use crate::clients::ClientState;
 use crate::directory::Reading;
 use crate::directory::app::SCHEME;
@@ -39,7 +39,7 @@ impl Kernel {
         let server = server_at(&view.servers, route.server)?;
         let policy = route.policy.clone().ok_or_else(|| no_such_prompt(&name))?;
         let asking = Asking::prompt(context, &server, &policy, (&name, &route.original), &request)?;
-        let (permit, request) = match asking.admit(self).await? {
+        let (permit, request) = match asking.admit(self.gate()).await? {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
@@ -52,7 +52,7 @@ impl Kernel {
             let Some(now) = now else {
                 // It was held back or taken away while a person was asked about it.
                 let gone = Err(no_such_prompt(&name));
-                self.settle(permit, &gone).await;
+                self.gate().settle(permit, &gone).await;
                 return gone;
             };
             // Another server may have taken the place of the one that was there when a person was asked.
@@ -60,8 +60,9 @@ impl Kernel {
         }
         let params = rename(&request, &name, &route.original, "name")?;
         let outcome = self.read_on(context, &at, plain(request, params), permit).await;
-        let reply = outcome.map_err(|fault| asking.told_of_unknown(fault))?;
-        asking.remember(self, &reply);
+        let reply =
+            outcome.map_err(|fault| repeat::told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
+        asking.remember(self.gate(), &reply);
         self.note_mentions(context, &view, &server, &reply);
         Ok(reply)
     }
@@ -69,17 +70,17 @@ impl Kernel {
     /// Why there is no such prompt: nobody has it, or the server that may have it is not there.
     async fn unknown_prompt(&self, context: &Context, name: &str) -> Fault {
         let view = self.view();
-        let Ok(tables) = self.tables().await else { return no_such_prompt(name) };
+        let Ok(tables) = self.gate().tables().await else { return no_such_prompt(name) };
         let may_have = |server: &&Arc<Server>| {
             waiting::own_name(&view, server, name).is_some()
-                && self.access(&tables, &context.session, server, None).allow
+                && self.gate().access(&tables, &context.session, server, None).allow
         };
         let named: Vec<_> = view.servers.iter().filter(may_have).collect();
         let away = named.iter().find(|server| server.is_unknown());
         let fault = away.map_or_else(|| no_such_prompt(name), |server| server.not_ready());
         if let Some(server) = away.or_else(|| named.first()) {
             let own = waiting::own_name(&view, server, name).unwrap_or(name);
-            unavailable(self, context, Subject::Prompt, (server.id(), own), &fault).await;
+            unavailable(self.gate(), context, Subject::Prompt, (server.id(), own), &fault).await;
         }
         fault
     }
@@ -88,7 +89,7 @@ impl Kernel {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let LocatedResource { server, original, reading } = self.await_resource(&uri, context).await?;
         let asking = Asking::resource(context, &server, Subject::Resource, &reading, (&uri, &original), &request)?;
-        let (permit, request) = match asking.admit(self).await? {
+        let (permit, request) = match asking.admit(self.gate()).await? {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
             Admission::Answer(reply) => return Ok(reply),
         };
@@ -97,15 +98,16 @@ impl Kernel {
             let now = self.found_resource(&uri, &context.session.principal);
             let Some(now) = now.filter(|now| now.server.id() == server.id() && now.original == original) else {
                 let gone = Err(unknown_resource(&uri));
-                self.settle(permit, &gone).await;
+                self.gate().settle(permit, &gone).await;
                 return gone;
             };
             at = now.server;
         }
         let params = rename(&request, &uri, &original, "uri")?;
         let outcome = self.read_on(context, &at, plain(request, params), permit).await;
-        let mut reply = outcome.map_err(|fault| asking.told_of_unknown(fault))?;
-        asking.remember(self, &reply);
+        let mut reply =
+            outcome.map_err(|fault| repeat::told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
+        asking.remember(self.gate(), &reply);
         if original.starts_with(SCHEME) && reply.outcome.is_ok() {
             self.apps().opened(&context.session, at.id());
         }
@@ -124,8 +126,8 @@ impl Kernel {
         permit: Permit,
     ) -> Result<Reply, Fault> {
         let outcome = self.forward(context, server, forward).await;
-        let outcome = self.look_at_result(server, outcome).await;
-        self.settle(permit, &outcome).await;
+        let outcome = self.gate().look_at_result(server, outcome).await;
+        self.gate().settle(permit, &outcome).await;
         outcome
     }
 
@@ -151,9 +153,9 @@ impl Kernel {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let LocatedResource { server, original, reading } = self.await_resource(&uri, context).await?;
         let asking = Asking::resource(context, &server, Subject::Subscription, &reading, (&uri, &original), &request)?;
-        let permit = asking.pass(self).await?;
+        let permit = asking.pass(self.gate()).await?;
         let outcome = self.begin_to_watch(context, &server, &uri, &original, request).await;
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         outcome
     }
 
@@ -212,8 +214,8 @@ impl Kernel {
             // Nothing is sent. Whether there is such a resource is told to who may use it.
             let asking =
                 Asking::resource(context, &server, Subject::Subscription, &reading, (&uri, &original), request)?;
-            let permit = asking.pass(self).await?;
-            self.settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
+            let permit = asking.pass(self.gate()).await?;
+            self.gate().settle(permit, &Ok(Ok(Raw::empty_object()).into())).await;
         }
         Ok(Ok(Raw::empty_object()).into())
     }
@@ -242,7 +244,8 @@ impl Kernel {
         });
         let policy = policy.ok_or_else(|| unknown_resource(&named))?;
         let names = (named.as_str(), &*route.original);
-        let permit = Asking::completion(context, &server, &policy, names, is_listed, &request)?.pass(self).await?;
+        let permit =
+            Asking::completion(context, &server, &policy, names, is_listed, &request)?.pass(self.gate()).await?;
         let edited = if *named == *route.original {
             request.params.clone()
         } else {
@@ -251,7 +254,7 @@ impl Kernel {
             Some(edit.within("ref", |inner| inner.set(key, original)).map_err(malformed)?.finish())
         };
         let outcome = self.forward(context, &server, plain(request, edited)).await;
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         outcome
     }
 }
@@ -262,10 +265,6 @@ fn with_params(request: Request, cleaned: Option<Raw>) -> Request {
         Some(params) => Request { params: Some(params), ..request },
         None => request,
     }
-}
-
-pub(crate) fn no_such_prompt(name: &str) -> Fault {
-    Fault::new(FaultKind::UnknownPrompt, format!("Unknown prompt: {name}"))
 }
 
 /// A subscription that is being made. If the client goes in the middle of it, it is taken back.
@@ -285,12 +284,6 @@ impl Drop for Begun<'_> {
             self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });
         }
     }
-}
-
-pub(crate) fn unknown_resource(uri: &str) -> Fault {
-    Fault::new(FaultKind::UnknownResource, format!("Resource not found: {uri}"))
-        .with_member("uri", Raw::string(uri))
-        .suggest("where several servers are connected, `<server>+<uri>` names the server")
 }
 
 /// The contents of a resource under the URI that the client asked for.

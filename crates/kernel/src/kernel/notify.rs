@@ -29,7 +29,7 @@ impl Kernel {
             let Some(state) = session.existing_state::<ClientState>() else { continue };
             let may_see = |id: &str| {
                 let server = self.server(id);
-                server.is_none_or(|server| self.access(&tables, &session, &server, None).allow)
+                server.is_none_or(|server| self.gate().access(&tables, &session, &server, None).allow)
             };
             let watched: Vec<_> = state.watches.lock().iter().map(|(id, _)| id.clone()).collect();
             let lost: HashSet<_> = watched.into_iter().filter(|id| !may_see(id)).collect();
@@ -113,7 +113,7 @@ impl Kernel {
         // Nobody is told by what may have been taken back meanwhile.
         let (kernel, server, uri, told) = (self.clone(), server.clone(), uri.to_owned(), notification.clone());
         self.spawn(async move {
-            if kernel.tables().await.is_ok() {
+            if kernel.gate().tables().await.is_ok() {
                 kernel.tell_of_update(&server, &uri, &told);
             }
         });
@@ -126,8 +126,8 @@ impl Kernel {
         let told = if known == uri { notification.clone() } else { with_uri(notification, &known) };
         let key = (server.id().clone(), uri.to_owned());
         let tables = self.0.gate.granted.latest();
-        let usable = self.standing(&tables, server, None).missing.is_empty();
-        let may_see = |session: &Session| usable && self.access(&tables, session, server, None).allow;
+        let usable = self.gate().standing(&tables, server, None).missing.is_empty();
+        let may_see = |session: &Session| usable && self.gate().access(&tables, session, server, None).allow;
         self.end_revoked_watches();
         for session in self.clients().into_iter().filter(|session| may_see(session)) {
             let watches =
@@ -154,7 +154,7 @@ impl Kernel {
             return;
         }
         // Who may use nothing of a server does not hear from it.
-        if !self.knows_of(&self.0.gate.granted.latest(), first, server) {
+        if !self.gate().knows_of(&self.0.gate.granted.latest(), first, server) {
             return;
         }
         let is_log = &*notification.method == method::LOG_MESSAGE;

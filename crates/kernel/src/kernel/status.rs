@@ -141,12 +141,13 @@ impl Kernel {
                 marked: sorted(server.marked().iter().map(|(name, found)| (name.clone(), found.message.clone()))),
                 trust: server.trust(),
                 permissions_missing: self
+                    .gate()
                     .standing(&tables, server, None)
                     .missing
                     .into_iter()
                     .map(|missing| missing.permission)
                     .collect(),
-                tools_lacking: self.tools_lacking(&tables, server),
+                tools_lacking: self.gate().tools_lacking(&tables, server),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
                 state: server.state(),
                 health: server.health(),

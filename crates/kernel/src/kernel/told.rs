@@ -8,38 +8,17 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
-use switchboard_protocol::mcp::{method, strict};
+use switchboard_protocol::mcp::strict;
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, ErrorObject, Kind, Raw};
 
 use super::Kernel;
-use crate::gate::provenance;
+use crate::bridge;
+use crate::gate::{in_dialects_of, provenance};
 use crate::server::Server;
-use crate::{bridge, initialize};
 
 /// Letters of a tool's own words that are repeated in the error of its result.
 const LONGEST_MESSAGE: usize = 500;
-
-/// Why parameters cannot be read, without the place in a text that the reader never wrote.
-pub(crate) fn readable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
-}
-
-/// How faults are written for a client.
-pub(crate) fn rendering_for(context: &Context, method: &str) -> Rendering {
-    in_dialects_of(context, Rendering::new(context.caller.revision, method))
-}
-
-/// The same with everything that was agreed on with the client.
-fn in_dialects_of(context: &Context, rendering: Rendering) -> Rendering {
-    let capabilities = &context.caller.capabilities;
-    if capabilities.as_bytes().len() <= 2 {
-        return rendering;
-    }
-    let structured = proposals::declared(capabilities).has(Proposal::StructuredErrors);
-    rendering.with_mgp(initialize::agreed_with(capabilities).is_some()).with_structured(structured)
-}
 
 /// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of
 /// proposal 11.
@@ -58,16 +37,6 @@ pub(super) fn told(context: &Context, plain: Rendering, is_call: bool, fault: &F
         }
         None => Err(fault.render(&rendering)).into(),
     }
-}
-
-/// A fault as a client's error.
-pub(crate) fn rendered(context: &Context, fault: &Fault) -> ErrorObject {
-    fault.render(&rendering_for(context, method::TOOLS_CALL))
-}
-
-/// The same for another method.
-pub(crate) fn rendered_for(context: &Context, method: &str, fault: &Fault) -> ErrorObject {
-    fault.render(&rendering_for(context, method))
 }
 
 /// Where the data of a server's error stands that nothing can be added to.
@@ -170,13 +139,13 @@ impl Kernel {
 
     /// What a client calls a tool of a server; `None` where it may not use it.
     async fn name_for(&self, context: &Context, server: &str, tool: &str) -> Option<String> {
-        let tables = self.tables().await.ok()?;
+        let tables = self.gate().tables().await.ok()?;
         let server = self.server(server)?;
         let view = self.view();
         let mut tools = view.directory.tools();
         let (_, exposed, route) = tools.find(|(id, _, route)| *id == server.id() && &*route.original == tool)?;
-        let may = self.access(&tables, &context.session, &server, Some((tool, exposed))).allow;
-        let lacks = !self.standing(&tables, &server, route.policy.as_deref()).missing.is_empty();
+        let may = self.gate().access(&tables, &context.session, &server, Some((tool, exposed))).allow;
+        let lacks = !self.gate().standing(&tables, &server, route.policy.as_deref()).missing.is_empty();
         (may && !lacks).then(|| exposed.to_owned())
     }
 }

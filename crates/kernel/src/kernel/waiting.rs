@@ -9,21 +9,18 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mcp::method;
 use switchboard_protocol::proposals::{self, manifest, streaming};
-use switchboard_wire::{Edit, Notification, Raw};
+use switchboard_wire::Raw;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{Kernel, View};
-use crate::gate::{Subject, unavailable};
+use crate::gate::{PROGRESS_INTERVAL, Subject, countdown, unavailable};
 use crate::names;
 use crate::server::Server;
 
 /// How long a client that says hello waits for servers that are just starting, counted from their start, where there are
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
-/// How often a client that asked for progress is told that a server is still starting.
-pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// The kernel's own tools whose names a server may have as well.
 const OWN_TOOLS: [&str; 4] =
     [streaming::RESUME_TOOL, proposals::CHECK_PERMISSIONS, proposals::NEGOTIATE_SCOPES, manifest::GET_MANIFEST];
@@ -62,10 +59,10 @@ impl Named<'_> {
         if names::is_reserved(self.name) || OWN_TOOLS.contains(&self.name) {
             return until_known(self.kernel, is_known).await;
         }
-        let Ok(tables) = self.kernel.tables().await else { return };
+        let Ok(tables) = self.kernel.gate().tables().await else { return };
         let starting = |server: &&Arc<Server>| {
             // Who may not use a server is not told by a wait that it is there.
-            let may = |called| self.kernel.access(&tables, &self.context.session, server, called).allow;
+            let may = |called| self.kernel.gate().access(&tables, &self.context.session, server, called).allow;
             !server.phase().is_settled() && self.called_at(&view, server).is_some_and(may)
         };
         let starting: Vec<_> = view.servers.iter().filter(starting).collect();
@@ -85,16 +82,16 @@ impl Named<'_> {
     /// # Errors
     /// Why it is not there. That is on record.
     pub(super) async fn until_back(&self, server: &Arc<Server>, original: &str) -> Result<bool, Fault> {
-        let tables = self.kernel.tables().await?;
+        let tables = self.kernel.gate().tables().await?;
         let called = (self.subject == Subject::Tool).then_some((original, self.name));
-        if !self.kernel.access(&tables, &self.context.session, server, called).allow {
+        if !self.kernel.gate().access(&tables, &self.context.session, server, called).allow {
             return Ok(false);
         }
         // No number of a configuration may be too large for the clock; this one is bounded.
         let limit = server.spec.start_timeout.min(self.kernel.options().longest_call);
         match self.with_progress(server.id(), limit, server.hub()).await {
             Some(Err(fault)) => {
-                unavailable(self.kernel, self.context, self.subject, (server.id(), original), &fault).await;
+                unavailable(self.kernel.gate(), self.context, self.subject, (server.id(), original), &fault).await;
                 Err(fault)
             }
             Some(Ok(_)) => Ok(true),
@@ -140,14 +137,4 @@ pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Optio
     let naming = server.naming();
     let own = naming.own_part(name).or_else(|| names::Naming::of(server.id()).own_part(name));
     own.or_else(|| alone.then_some(name))
-}
-
-/// Progress of a call that has not begun. Progress has to grow, and the server's own begins at nought: so it counts down.
-pub(crate) fn countdown(token: &Raw, message: &str, left: Duration) -> Notification {
-    let countdown = -i64::try_from(left.as_secs().max(1)).unwrap_or(i64::MAX);
-    let params = Edit::empty()
-        .set("progressToken", token.clone())
-        .set("progress", Raw::from_value(&countdown).unwrap_or_else(|_| Raw::number(0)))
-        .set("message", Raw::string(message));
-    Notification::new(method::PROGRESS, Some(params.finish()))
 }

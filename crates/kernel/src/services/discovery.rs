@@ -36,7 +36,7 @@ pub(crate) use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
 
-use crate::profiles::rights_key;
+use crate::gate::rights_key;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;

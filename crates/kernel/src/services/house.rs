@@ -113,7 +113,7 @@ pub(crate) trait Lists: Send + Sync {
 
 impl Lists for Kernel {
     async fn visible_tools(&self, context: &Context, view: &View) -> Result<Raw, Fault> {
-        self.visible(context, view, ListKind::Tools).await
+        self.gate().visible(context, view, ListKind::Tools).await
     }
 
     fn seen(&self, session: &Session, list: &Raw) -> Arc<VisibleTools> {
@@ -160,7 +160,7 @@ impl Servers for Kernel {
 
 impl Rights for Kernel {
     async fn tables(&self) -> Result<Arc<Tables>, Fault> {
-        Self::tables(self).await
+        self.gate().tables().await
     }
 
     fn latest_tables(&self) -> Arc<Tables> {
@@ -180,19 +180,19 @@ impl Rights for Kernel {
     }
 
     fn access(&self, tables: &Tables, session: &Session, server: &Server, tool: Option<(&str, &str)>) -> Access {
-        Self::access(self, tables, session, server, tool)
+        self.gate().access(tables, session, server, tool)
     }
 
     fn knows_of(&self, tables: &Tables, session: &Session, server: &Server) -> bool {
-        Self::knows_of(self, tables, session, server)
+        self.gate().knows_of(tables, session, server)
     }
 
     fn is_covered(&self, session: &Session, presented: &Presented, server: Option<&str>, tool: Option<&str>) -> bool {
-        Self::is_covered(self, session, presented, server, tool)
+        self.gate().is_covered(session, presented, server, tool)
     }
 
     fn knows_within(&self, tables: &Tables, session: &Session, presented: &Presented, server: &Server) -> bool {
-        Self::knows_within(self, tables, session, presented, server)
+        self.gate().knows_within(tables, session, presented, server)
     }
 
     fn may_use_within(
@@ -203,14 +203,16 @@ impl Rights for Kernel {
         server: &Server,
         tool: (&str, &Route),
     ) -> bool {
-        Self::may_use_within(self, tables, session, presented, server, tool)
+        let (exposed, route) = tool;
+        let (named, policy) = ((&*route.original, exposed), route.policy.as_deref());
+        self.gate().may_use_within(tables, session, presented, server, named, policy)
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        Self::default_for(self, principal, server)
+        self.gate().default_for(principal, server)
     }
 
     fn permissions_of(&self, tables: &Tables, server: &Server) -> PermissionStatus {
-        self.standing(tables, server, None)
+        self.gate().standing(tables, server, None)
     }
 }

@@ -101,7 +101,7 @@ pub(crate) struct ServerLife<'a, H> {
 
 impl<'a> ServerLife<'a, Kernel> {
     pub(crate) fn of(kernel: &'a Kernel) -> Self {
-        Self { house: kernel, audit: &kernel.gate().audit }
+        Self { house: kernel, audit: kernel.gate().audit() }
     }
 }
 

@@ -108,9 +108,9 @@ impl Kernel {
     /// The server that is asked about, if the caller may know of it; `None` for the kernel.
     async fn whose(&self, context: &Context, view: &View, id: Option<&str>) -> Result<Option<Arc<Server>>, Fault> {
         let Some(id) = id else { return Ok(None) };
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         let found = view.servers.iter().find(|server| &**server.id() == id);
-        let known = |server: &&Arc<Server>| self.sees(&tables, context, server);
+        let known = |server: &&Arc<Server>| self.gate().sees(&tables, context, server);
         match found.filter(known) {
             Some(server) => Ok(Some(server.clone())),
             None if id == initialize::NAME => Ok(None),
@@ -126,8 +126,8 @@ impl Kernel {
         asked: &ManifestParams,
         form: Form,
     ) -> Result<ServiceManifest, Fault> {
-        let tables = self.tables().await?;
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let tables = self.gate().tables().await?;
+        let list = self.gate().visible(context, &**view, ListKind::Tools).await?;
         let visible = names_of(&list);
         let wanted = |owner: &str| server.is_none_or(|server| &**server.id() == owner);
         let shown: Vec<_> = view
@@ -211,8 +211,8 @@ impl Kernel {
     fn may_ask(&self, server: &Server, route: &Route) -> bool {
         let tables = self.gate().granted.latest();
         let Some(policy) = route.policy.as_deref() else { return false };
-        let asks = policy.assessment.confirm.is_some_and(|reason| self.asks_for(reason));
-        let lacks = !self.standing(&tables, server, Some(policy)).missing.is_empty();
+        let asks = policy.assessment.confirm.is_some_and(|reason| self.gate().asks_for(reason));
+        let lacks = !self.gate().standing(&tables, server, Some(policy)).missing.is_empty();
         !asks && !lacks && server.takes_calls().is_ok()
     }
 
@@ -239,13 +239,15 @@ impl Kernel {
         names: &mut ManifestNames,
     ) -> Built {
         let times = server.timings.known(original);
-        let allowed = self.tool_allowance(server, original);
+        let allowed = self.gate().tool_allowance(server, original);
         let policy = route.policy.as_deref();
         let known = Known {
             exposed,
             server: server.id(),
             policy,
-            confirms: policy.and_then(|policy| policy.assessment.confirm).is_some_and(|reason| self.asks_for(reason)),
+            confirms: policy
+                .and_then(|policy| policy.assessment.confirm)
+                .is_some_and(|reason| self.gate().asks_for(reason)),
             said: said.and_then(|said| said.tool(original)),
             times: times.as_deref(),
             streams: server.streams(),
@@ -258,8 +260,8 @@ impl Kernel {
 
     /// What the caller is held to altogether: itself, and the server.
     fn limits_for(&self, context: &Context, server: Option<&Arc<Server>>) -> (RateLimits, Option<Quota>) {
-        let own = self.principal_allowance(&context.session.principal);
-        let servers = server.and_then(|server| self.server_allowance(server));
+        let own = self.gate().principal_allowance(&context.session.principal);
+        let servers = server.and_then(|server| self.gate().server_allowance(server));
         let now = Timestamp::now();
         [own, servers].into_iter().flatten().fold(
             (RateLimits::default(), None),

@@ -304,7 +304,7 @@ impl Kernel {
             policy: gate.options().approval_policy,
             store: gate.store(),
             now: gate.granted.time(),
-            audit: &gate.audit,
+            audit: gate.audit(),
             asked: &self.registry().asked,
         }
     }
@@ -318,7 +318,7 @@ impl Kernel {
             listing: self.listing(),
             discovery: self.discovery(),
             sources: &self.options().servers.sources,
-            audit: &self.gate().audit,
+            audit: self.gate().audit(),
         }
     }
 

@@ -10,14 +10,14 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         proposals::CHECK_PERMISSIONS,
         "Whether a call would pass, and what is missing.",
-        run!(kernel, call => kernel.check_permissions(call.context, &call.params()).await),
+        run!(kernel, call => kernel.gate().check_permissions(call.context, &call.params()).await),
     )
     .tool(tool(proposals::CHECK_PERMISSIONS, check_schema).only_reads())
     .gives_way(),
     OwnMethod::method(
         proposals::NEGOTIATE_SCOPES,
         "Asks for a session token with these scopes.",
-        run!(kernel, call => kernel.negotiate_scopes(call.context, &call.params()).await),
+        run!(kernel, call => kernel.gate().negotiate_scopes(call.context, &call.params()).await),
     )
     .tool(tool(proposals::NEGOTIATE_SCOPES, negotiate_schema))
     .gives_way(),

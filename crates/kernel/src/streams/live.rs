@@ -151,7 +151,7 @@ impl Live {
         let chain = gate::chain_said(&context.session, &call.params, &call.request.extra);
         let tool = Continued { server: &call.server, tool: &call.route.original, exposed: &call.name, chain: &[] };
         let params = Some(call.params.clone());
-        let authority = CallAuthority::of_call(kernel, &context.session, tool, chain.clone(), params);
+        let authority = CallAuthority::of_call(kernel.gate(), &context.session, tool, chain.clone(), params);
         let (operation, key) = match &wish.goes_on {
             Some(goes_on) => (goes_on.operation.as_str().into(), goes_on.key.clone()),
             None => (format!("op-{}", random_token()).into(), key_with(&authority)),

@@ -85,7 +85,7 @@ impl Kernel {
         let mut book = OnBook { kernel: self, live: Some(live.clone()) };
         if !self.judge_stream(&live).await {
             let refused = Err(live.was_revoked().unwrap_or_else(gate::beyond_limits));
-            self.settle(underway.permit, &refused).await;
+            self.gate().settle(underway.permit, &refused).await;
             return refused;
         }
         underway.request.params = Some(outbound(&live, &wish, underway.request.params.as_ref())?);
@@ -103,7 +103,7 @@ impl Kernel {
             && let Err(fault) = self.write_begun(&operation).await
         {
             let refused = Err(fault);
-            self.settle(underway.permit, &refused).await;
+            self.gate().settle(underway.permit, &refused).await;
             return refused;
         }
         book.live = None;
@@ -168,17 +168,17 @@ impl Kernel {
         {
             *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
         }
-        let mut outcome = self.look_at_result(&server, outcome).await;
+        let mut outcome = self.gate().look_at_result(&server, outcome).await;
         if let Some(fault) = live.and_then(|live| live.was_revoked()) {
             outcome = Err(fault);
         }
-        self.settle(permit, &outcome).await;
+        self.gate().settle(permit, &outcome).await;
         let reply = outcome.map_err(|fault| match (&route.policy, &metadata) {
             (Some(policy), Some(metadata)) => repeat::told_of_unknown(&server, policy, metadata, fault),
             _ => fault,
         })?;
         if let Some(policy) = route.policy.as_ref().filter(|policy| policy.may_ask()) {
-            self.remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
+            self.gate().remember_midway(&context, server.id(), &name, policy, &Sent::of_call(&params), &reply);
         }
         Ok(reply)
     }
@@ -207,8 +207,8 @@ impl Kernel {
         let principal = &context.session.principal;
         if let Some(live) = self.streams().operation(principal, &claimed.operation) {
             let checkpoint = Checkpoint::open(&said.checkpoint_token, &live.key).map_err(|_| unknown_checkpoint())?;
-            self.admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
-            self.admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
+            self.gate().admit_continued(context, &live.continued(), streaming::RESUME, unknown_checkpoint).await?;
+            self.gate().admit_within(context, &live.continued(), streaming::RESUME, &live.authority()).await?;
             let token = params.at(&["_meta", "progressToken"]);
             let reader = Reader::new(context, request, gate::tokens_of(context, Some(params)), token.as_ref());
             return self.take_up(&live, context, reader, checkpoint.next).await;
@@ -239,7 +239,7 @@ impl Kernel {
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
         let (context, server) = (attempt.context, attempt.server);
         // With the arguments at hand it is judged as the call itself: by the limits that hold now.
-        if let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await? {
+        if let Judged::Refused(refusal) = Box::pin(self.gate().check_rights(attempt)).await? {
             return Ok(Some(refusal));
         }
         let tokens = gate::tokens_of(context, request.params.as_ref());

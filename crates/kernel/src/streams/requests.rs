@@ -32,7 +32,7 @@ impl Kernel {
                 };
             }
         };
-        self.admit_continued(context, &live.continued(), method::STREAM_CANCEL, unknown_request).await?;
+        self.gate().admit_continued(context, &live.continued(), method::STREAM_CANCEL, unknown_request).await?;
         let reason: String =
             said.reason.unwrap_or_else(|| "cancelled".to_owned()).chars().take(LONGEST_REASON).collect();
         let theirs = live.stop_at_server(context, &reason).await;
@@ -40,7 +40,7 @@ impl Kernel {
         live.cancel.cancel();
         let partial = match theirs.or_else(|| live.partial()) {
             // What is too long, or cannot be judged, is left out.
-            Some(partial) => match self.look_at_result(&live.server, Ok(Ok(partial).into())).await {
+            Some(partial) => match self.gate().look_at_result(&live.server, Ok(Ok(partial).into())).await {
                 Ok(reply) => reply.outcome.ok(),
                 Err(_) => None,
             },
@@ -57,7 +57,7 @@ impl Kernel {
             return Err(Fault::new(FaultKind::InvalidParams, "`max_chunks_per_second` is no number from 0 on"));
         }
         let live = self.streams().find(context, said.request_id.as_ref(), said.operation_id.as_deref())?;
-        self.admit_continued(context, &live.continued(), method::STREAM_PACE, unknown_request).await?;
+        self.gate().admit_continued(context, &live.continued(), method::STREAM_PACE, unknown_request).await?;
         live.pace(context, per_second, said.reason.as_deref()).await;
         let word = if per_second == 0.0 { "paused" } else { "paced" };
         Ok(Edit::empty().set_optional("request_id", said.request_id).set(word, Raw::boolean(true)).finish())
@@ -89,7 +89,7 @@ impl Kernel {
                 let live = self.streams().find(context, Some(&said.request_id), None).ok();
                 let Some(live) = live else { return };
                 let tool = live.continued();
-                if self.admit_continued(context, &tool, method::STREAM_GAP, unknown_request).await.is_ok() {
+                if self.gate().admit_continued(context, &tool, method::STREAM_GAP, unknown_request).await.is_ok() {
                     live.send_again(&said.missing_indices);
                 }
             }

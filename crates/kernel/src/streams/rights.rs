@@ -35,7 +35,8 @@ impl Kernel {
         let tables = self.gate().granted.latest();
         for live in self.streams().running() {
             if self.has_right(&tables, &live) {
-                if self.limits_on(&tables, &live.reader().session, &live.continued()) == live.authority().limits {
+                if self.gate().limits_on(&tables, &live.reader().session, &live.continued()) == live.authority().limits
+                {
                     continue;
                 }
                 // Links and hosts in the arguments are looked up for that.
@@ -70,11 +71,11 @@ impl Kernel {
             return false;
         }
         let (tool, authority) = (live.continued(), live.authority());
-        let limits = self.limits_on(&tables, &live.reader().session, &tool);
+        let limits = self.gate().limits_on(&tables, &live.reader().session, &tool);
         if limits == authority.limits {
             return true;
         }
-        if !Box::pin(self.is_within_limits(&tables, &live.context, &tool, &authority)).await {
+        if !Box::pin(self.gate().is_within_limits(&tables, &live.context, &tool, &authority)).await {
             self.revoke_stream(live, "limits");
             return false;
         }
@@ -88,7 +89,7 @@ impl Kernel {
             return false;
         }
         let who = Continuing { session: &reader.session, tokens: &reader.tokens };
-        self.may_continue(tables, &who, &live.continued())
+        self.gate().may_continue(tables, &who, &live.continued())
     }
 
     fn revoke_stream(&self, live: &Live, step: &'static str) {
@@ -139,7 +140,7 @@ impl Kernel {
             return;
         }
         // Somebody may have made them last longer meanwhile.
-        let Ok(tables) = self.tables().await else { return };
+        let Ok(tables) = self.gate().tables().await else { return };
         let pending = store.approvals().pending(now, MAX_PENDING).await.unwrap_or_default();
         for held in pending.iter().map(|approval| &approval.held) {
             let whose = (held.principal.as_str(), held.server.as_str(), held.tool.as_str());
@@ -165,8 +166,8 @@ impl Kernel {
         let server = self.server(&kept.server).ok_or_else(unknown_checkpoint)?;
         let authority = authority_in(&kept.key);
         let tool = Continued { server: &server, tool: &kept.tool, exposed: &kept.tool, chain: &authority.chain };
-        self.admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
-        self.admit_within(context, &tool, streaming::RESUME, &authority).await?;
+        self.gate().admit_continued(context, &tool, streaming::RESUME, unknown_checkpoint).await?;
+        self.gate().admit_within(context, &tool, streaming::RESUME, &authority).await?;
         if kept.result.is_some() {
             self.record_resumed(context, &kept.server, &kept.tool, &kept.id).await?;
         }

@@ -194,7 +194,7 @@ impl Across<'_> {
     async fn admit_answer(&self, id: &str, answer: &Raw) -> Result<(), Fault> {
         let tool = self.kernel.tasks().tool(id, &self.context.session.principal);
         let tool = tool.as_ref().map(|tool| &*tool.original);
-        self.kernel.admit_answer_for(self.context, self.server, tool, answer).await
+        self.kernel.gate().admit_answer_for(self.context, self.server, tool, answer).await
     }
 
     async fn pass_plain(&self, asked: &str, id: &str) -> Result<Reply, Fault> {

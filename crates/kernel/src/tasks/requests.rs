@@ -60,10 +60,10 @@ impl Kernel {
             server.hub_now().is_some_and(|hub| hub.connected.server.capabilities.at(&["tasks", "list"]).is_some())
         };
         let principal = &context.session.principal;
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         let may_use = |server: &&Arc<Server>| {
-            self.access(&tables, &context.session, server, None).allow
-                && self.standing(&tables, server, None).missing.is_empty()
+            self.gate().access(&tables, &context.session, server, None).allow
+                && self.gate().standing(&tables, server, None).missing.is_empty()
         };
         if !view.servers.iter().any(|server| may_use(&server)) {
             return Ok(Ok(Edit::empty().set("tasks", Raw::array(&[])).finish()).into());
@@ -71,7 +71,7 @@ impl Kernel {
         self.record_task(context, None, "", &request.method).await?;
         if let Some(server) = view.servers.first().filter(|server| view.servers.len() == 1 && can_list(server)) {
             let policy = view.directory.plain_policy(0).ok_or_else(|| unknown_task(""))?;
-            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self).await?;
+            Asking::other(context, server, Subject::Task, &policy, "", &request)?.pass(self.gate()).await?;
             let params = request.params.clone();
             let mut reply = self.forward(context, server, plain(request, params)).await?;
             if let Ok(result) = &reply.outcome {

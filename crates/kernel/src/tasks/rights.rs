@@ -37,18 +37,18 @@ impl Kernel {
         let unknown = || unknown_task(task);
         if let Some(tool) = self.tasks().tool(task, &context.session.principal) {
             let continued = tool.continued(server);
-            self.admit_continued(context, &continued, what, unknown).await?;
-            return self.admit_within(context, &continued, what, &tool.authority).await;
+            self.gate().admit_continued(context, &continued, what, unknown).await?;
+            return self.gate().admit_within(context, &continued, what, &tool.authority).await;
         }
         let view = self.view();
         let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server));
         let policy = index.and_then(|index| view.directory.plain_policy(index)).ok_or_else(unknown)?;
         let params = Edit::empty().set("taskId", Raw::string(task)).finish();
         let request = Request::new(Id::number(0), what, Some(params));
-        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self).await?;
+        Asking::other(context, server, Subject::Task, &policy, task, &request)?.pass(self.gate()).await?;
         for (_, exposed, route) in view.directory.tools().filter(|(id, ..)| *id == server.id()) {
             let tool = Continued { server, tool: &route.original, exposed, chain: &[] };
-            self.admit_continued(context, &tool, what, unknown).await?;
+            self.gate().admit_continued(context, &tool, what, unknown).await?;
         }
         Ok(())
     }
@@ -96,13 +96,13 @@ impl Kernel {
     ) -> bool {
         let Some(tool) = self.tasks().tool(task, &session.principal) else { return true };
         let who = Continuing { session, tokens };
-        self.may_continue(tables, &who, &tool.continued(server))
+        self.gate().may_continue(tables, &who, &tool.continued(server))
     }
 
     /// Of a server's own list of tasks, those that are this caller's.
     pub(super) async fn own_tasks(&self, context: &Context, server: &Arc<Server>, result: &Raw) -> Raw {
         let principal = &context.session.principal;
-        let Ok(tables) = self.tables().await else { return only_tasks(result, |_| false) };
+        let Ok(tables) = self.gate().tables().await else { return only_tasks(result, |_| false) };
         let listed = result.member("tasks").and_then(|tasks| tasks.elements()).unwrap_or_default();
         let id_of = |task: &Raw| task.member("taskId").and_then(|id| id.as_text());
         for id in listed.iter().filter_map(id_of) {

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+pub use switchboard_catalog::Shown;
 use switchboard_catalog::{Budget, Level};
 use switchboard_wire::Raw;
 
@@ -14,15 +15,6 @@ use switchboard_wire::Raw;
 pub const COMMAND_LINE: &str = "switchboard-cli";
 /// Characters of a client's name that are read.
 const MAX_NAME_CHARS: usize = 128;
-
-/// How much of the tools a client program is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// All while they fit into the budget, and hybrid beyond.
-    Auto,
-    /// That much, whatever it costs.
-    At(Level),
-}
 
 /// What the operator says of a client program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -16,8 +16,8 @@ use switchboard_wire::{Edit, Notification, Raw};
 use super::clients::Bearing;
 use super::{ClientSession, Shown, VisibleTools, describe};
 use crate::directory::{ListKind, app};
+use crate::gate::rights_key;
 use crate::kernel::{Kernel, View};
-use crate::profiles::rights_key;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -127,8 +127,8 @@ impl Kernel {
         if starting.is_empty() {
             return false;
         }
-        let Ok(tables) = self.tables().await else { return false };
-        starting.into_iter().any(|server| self.is_known_to(&tables, context, server))
+        let Ok(tables) = self.gate().tables().await else { return false };
+        starting.into_iter().any(|server| self.gate().is_known_to(&tables, context, server))
     }
 
     /// Whether a client has the kernel's tools for finding tools: one that is not given everything, is given it only in
@@ -137,7 +137,7 @@ impl Kernel {
         if self.speaks_discovery(context) || self.discovery().has_finding(&context.session) {
             return Ok(true);
         }
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let list = self.gate().visible(context, view, ListKind::Tools).await?;
         let seen = self.seen(&context.session, &list);
         Ok(self.level_of(context, view, &seen) != Level::All || self.awaits_servers(context, view).await)
     }
@@ -168,7 +168,7 @@ impl Kernel {
     /// What a client bears.
     pub(super) fn bearing(&self, context: &Context) -> Bearing {
         let bearing = self.options().tools.bearing(&context.session.principal, context.caller.info.as_ref());
-        let of_profile = self.with_profile(&context.session, |profile| profile.shown).flatten().flatten();
+        let of_profile = self.gate().with_profile(&context.session, |profile| profile.shown).flatten().flatten();
         match of_profile.filter(|_| !bearing.is_command_line) {
             Some(shown) => Bearing { shown, ..bearing },
             None => bearing,
@@ -210,7 +210,8 @@ impl Kernel {
             tools.insert(name, item);
         }
         let seen = Arc::new(VisibleTools { list: list.clone(), tools, order, for_pages, tokens });
-        let of_profile = self.with_profile(session, |profile| profile.pinned.clone()).flatten().unwrap_or_default();
+        let of_profile =
+            self.gate().with_profile(session, |profile| profile.pinned.clone()).flatten().unwrap_or_default();
         let pinned: Vec<(String, usize)> = options
             .pinned_of(&session.principal)
             .chain(&of_profile)

@@ -131,7 +131,7 @@ impl Kernel {
     /// Notes that a tool was called through `mgp_tools_call`: it is loaded from now on.
     pub(crate) async fn load_called(&self, context: &Context, name: &str) {
         let view = self.view();
-        let Ok(list) = self.visible(context, &view, ListKind::Tools).await else { return };
+        let Ok(list) = self.gate().visible(context, &*view, ListKind::Tools).await else { return };
         let seen = self.seen(&context.session, &list);
         if seen.tools.contains_key(name) {
             self.load(context, &seen, &[name.to_owned()]);
@@ -321,7 +321,7 @@ impl Kernel {
     }
 
     pub(super) async fn tool_session(&self, context: &Context, view: &Arc<View>) -> Result<Raw, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let list = self.gate().visible(context, &**view, ListKind::Tools).await?;
         self.seen(&context.session, &list);
         let budget = self.budget_of(context);
         let answer = self.discovery().with(&context.session, budget, |kept| {
@@ -338,7 +338,7 @@ impl Kernel {
     }
 
     pub(super) async fn evict_tools(&self, context: &Context, view: &Arc<View>, asked: &Evict) -> Result<Raw, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let list = self.gate().visible(context, &**view, ListKind::Tools).await?;
         let seen = self.seen(&context.session, &list);
         let budget = self.budget_of(context);
         let (outcome, total) = self.discovery().with(&context.session, budget, |kept| {
@@ -368,7 +368,7 @@ impl Kernel {
 
     /// What a client may see, with the index up to date.
     async fn seen_now(&self, context: &Context, view: &Arc<View>) -> Result<Arc<VisibleTools>, Fault> {
-        let list = self.visible(context, view, ListKind::Tools).await?;
+        let list = self.gate().visible(context, &**view, ListKind::Tools).await?;
         self.discovery().index_up_to_date(view).await;
         Ok(self.seen(&context.session, &list))
     }
@@ -399,9 +399,9 @@ impl Kernel {
         if starting.is_empty() && missing.is_empty() {
             return Ok(());
         }
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         for (key, servers) in [("servers_starting", starting), ("servers_missing", missing)] {
-            let usable = |server: &&Arc<Server>| self.access(&tables, &context.session, server, None).allow;
+            let usable = |server: &&Arc<Server>| self.gate().access(&tables, &context.session, server, None).allow;
             let names: Vec<&str> = servers.into_iter().filter(usable).map(|server| &**server.id()).collect();
             if !names.is_empty() {
                 answer[key] = json!(names);
@@ -416,8 +416,9 @@ impl Kernel {
         if held.is_empty() {
             return Ok(());
         }
-        let tables = self.tables().await?;
-        let usable = held.into_iter().filter(|server| self.access(&tables, &context.session, server, None).allow);
+        let tables = self.gate().tables().await?;
+        let usable =
+            held.into_iter().filter(|server| self.gate().access(&tables, &context.session, server, None).allow);
         let told: Vec<Value> = usable.take(MAX_HELD_SERVERS).map(|server| crate::initialize::held_of(server)).collect();
         if !told.is_empty() {
             answer["held_back"] = Value::Array(told);
@@ -427,8 +428,8 @@ impl Kernel {
 
     /// Whether the tools of a server that was named can be searched: an empty answer would say that it has none.
     async fn can_be_searched(&self, context: &Context, view: &View, id: &str) -> Result<(), Fault> {
-        let tables = self.tables().await?;
-        let known = |server: &&Arc<Server>| self.is_known_to(&tables, context, server);
+        let tables = self.gate().tables().await?;
+        let known = |server: &&Arc<Server>| self.gate().is_known_to(&tables, context, server);
         let Some(server) = view.servers.iter().find(|server| &**server.id() == id).filter(known) else {
             let known: Vec<String> = view
                 .servers
@@ -455,13 +456,13 @@ impl Kernel {
         context: &Context,
         view: &View,
     ) -> Result<Vec<(String, Vec<String>)>, Fault> {
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         let mut waiting = Vec::new();
         for (_, exposed, route) in view.directory.tools() {
             let Some(server) = view.servers.get(route.server) else { continue };
-            let missing = self.standing(&tables, server, route.policy.as_deref()).missing;
+            let missing = self.gate().standing(&tables, server, route.policy.as_deref()).missing;
             if !missing.is_empty()
-                && self.access(&tables, &context.session, server, Some((&route.original, exposed))).allow
+                && self.gate().access(&tables, &context.session, server, Some((&route.original, exposed))).allow
             {
                 let names = missing.into_iter().map(|missing| missing.permission).collect();
                 waiting.push((exposed.to_owned(), names));

@@ -216,7 +216,7 @@ impl Kernel {
 
     /// Refuses a name under which something was granted before: who comes next must not have it.
     async fn begins_with_nothing(&self, id: &str) -> Result<(), Fault> {
-        let tables = self.tables().await?;
+        let tables = self.gate().tables().await?;
         let allowed = tables.entries.iter().any(|entry| entry.server == id && entry.permission == Permission::Allow);
         let granted = tables.permissions(id).iter().any(|decided| decided.decision == Decision::Approved);
         if !allowed && !granted {
@@ -228,7 +228,7 @@ impl Kernel {
 
     /// Takes back what was granted to a server, and for it, while it was there.
     async fn take_back(&self, id: &str) -> Result<(), StoreError> {
-        let (Some(store), Ok(tables)) = (self.gate().store(), self.tables().await) else { return Ok(()) };
+        let (Some(store), Ok(tables)) = (self.gate().store(), self.gate().tables().await) else { return Ok(()) };
         let operator_actions = OperatorActions::of_kernel(store.clone());
         let granted = tables.permissions(id).iter().filter(|decided| decided.decision == Decision::Approved);
         for decided in granted {
@@ -251,9 +251,9 @@ impl Kernel {
         let session = &context.session;
         let unknown = || Fault::new(FaultKind::UnknownResource, format!("there is no server `{}`", asked.id));
         let Some(registration) = self.registry().find(&asked.id) else {
-            let tables = self.tables().await?;
+            let tables = self.gate().tables().await?;
             let known = self.server(&asked.id);
-            let known = known.filter(|server| self.sees(&tables, context, server));
+            let known = known.filter(|server| self.gate().sees(&tables, context, server));
             return Err(known.map_or_else(unknown, |_| {
                 let text = format!("server `{}` is in the configuration, and stays", asked.id);
                 Fault::new(FaultKind::CannotDeregister, text).suggest("the operator removes it from the configuration")
@@ -261,9 +261,9 @@ impl Kernel {
         };
         let presented = Presented::of(context, None);
         let whole = Wanted { server: &asked.id, tool: None };
-        let is_own =
-            registration.principal == *session.principal && self.covers_quietly(&session.principal, &presented, whole);
-        let is_covered = self.is_covered(session, &presented, Some(&asked.id), None);
+        let is_own = registration.principal == *session.principal
+            && self.gate().covers_quietly(&session.principal, &presented, whole);
+        let is_covered = self.gate().is_covered(session, &presented, Some(&asked.id), None);
         if !is_own && !(decides_for_others(context) && is_covered) {
             return Err(unknown());
         }

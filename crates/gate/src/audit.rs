@@ -1,0 +1,12 @@
+//! The record of calls, as the gate writes it: the crate `switchboard-audit`, and who did something.
+
+use switchboard_peer::Session;
+use switchboard_store::Actor;
+
+pub use switchboard_audit::{Auditor, CALL, about, event, event_of, kernel, result, with};
+
+/// The principal of a session as the one who did something.
+pub fn principal(session: &Session) -> Actor {
+    let kind = if session.identity.admin { "user" } else { "agent" };
+    Actor { kind: kind.into(), id: session.principal.as_ref().into() }
+}

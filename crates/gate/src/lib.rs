@@ -1,0 +1,71 @@
+//! The gate: the one ordered list of steps that every call passes before it reaches a server.
+//!
+//! Who may use what (access, token scopes, server permissions), whether the arguments are fit to be sent (validators),
+//! whether a person has to agree (confirmation), and what is put on record (intent before, outcome after). The
+//! decisions themselves are pure and live in `switchboard-policy` and `switchboard-validators`; here they are asked in order,
+//! in `steps.rs`. This crate knows the kernel by two traits only ([`Surroundings`], [`Offers`]): it finds no server, sends
+//! nothing to one, and puts no list together.
+
+mod answers;
+mod arguments;
+mod attempt;
+pub mod audit;
+pub mod audit_sinks;
+mod authority;
+mod bases;
+pub mod canonical;
+mod confirm;
+mod continued;
+mod dialect;
+mod dialed;
+pub mod lists;
+mod notices;
+mod ongoing;
+mod options;
+pub mod outbound;
+mod own_files;
+pub mod passage;
+pub mod pins;
+mod policy;
+mod preflight;
+mod profiles;
+mod progress;
+pub mod rates;
+mod record;
+mod refused;
+pub mod request;
+mod resolve;
+pub mod results;
+pub mod rights;
+mod schema;
+pub mod scopes;
+mod state;
+mod steps;
+mod surroundings;
+mod tables;
+mod tokens;
+mod trace;
+mod unknown;
+
+pub use attempt::{Admission, Attempt, Judged, metadata_beside, metadata_of};
+pub use authority::{CallAuthority, chain_said, with_delegation_beside};
+pub use confirm::{AskedAbout, PendingConfirmations};
+pub use continued::{Continued, Continuing, beyond_limits, tokens_of};
+pub use dialect::{MGP_SPOKEN, agreed_with, in_dialects_of, readable, rendered, rendered_for, rendering_for};
+pub use dialed::dialer_of;
+pub use ongoing::{RightsChanges, RunningCall};
+pub use options::GateOptions;
+pub use passage::{PASSAGES, Passage, Subject, could_be_known};
+pub use policy::{OWNER, ToolPolicy, default_policy};
+pub use profiles::{Confirm, Profile, Profiles, ToolName, rights_key};
+pub use progress::{PROGRESS_INTERVAL, countdown};
+pub use record::{Permit, is_outcome_unknown};
+pub use refused::{blocked, unavailable};
+pub use request::{Reading, Sent};
+pub use scopes::Presented;
+pub use state::{Gate, GateState};
+pub use surroundings::{GateContext, Offered, Offers, Place, Surroundings};
+pub use switchboard_protocol::provenance;
+pub use tables::{EXPIRED, Granted, SETTLED, Tables, access_table};
+pub use trace::{trace_of, within as within_trace};
+pub use unknown::{no_such_method, no_such_prompt, no_such_tool, unknown_resource};

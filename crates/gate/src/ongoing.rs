@@ -1,0 +1,259 @@
+//! Calls that go on for a while: each is judged again when rights change, and ends when its own has gone.
+//!
+//! A call that waits for a person is refused as it would be if it were made now. A call that its server works on is given
+//! up: the server is told that it is cancelled, the client that its right was taken back, and the record says that
+//! nobody knows what it has done. Streams and parked calls are looked after where they are kept.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_peer::{CallError, Context, Reply};
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_wire::{Extra, Object, Raw};
+use tokio::sync::watch;
+
+use super::audit::{self, event, result};
+use super::authority::{CallAuthority, chain_said};
+use super::continued::{Continued, named};
+use super::scopes::{Presented, Wanted};
+use super::{Attempt, Gate, Judged, ToolPolicy};
+use switchboard_upstream::Server;
+
+/// How long a call runs before anybody looks at its right again. Most have ended by then.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Tells whoever goes on with something that rights may have changed: a number that grows with every change of grants,
+/// permissions or settings.
+#[derive(Debug)]
+pub struct RightsChanges(watch::Sender<u64>);
+
+impl Default for RightsChanges {
+    fn default() -> Self {
+        Self(watch::channel(0).0)
+    }
+}
+
+impl RightsChanges {
+    /// Grants, permissions or settings have changed.
+    pub fn announce(&self) {
+        self.0.send_modify(|changes| *changes += 1);
+    }
+
+    /// Time has passed, and some rights end by themselves.
+    pub fn tick(&self) {
+        self.0.send_modify(|_| {});
+    }
+
+    fn count(&self) -> u64 {
+        *self.0.borrow()
+    }
+
+    /// Whether anything goes on that they could end.
+    pub fn is_watched(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
+    fn watched(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}
+
+/// A request that its server works on.
+pub struct RunningCall<'a> {
+    gate: Gate<'a>,
+    context: &'a Context,
+    server: &'a Arc<Server>,
+    /// The parameters of a call of a tool, in the server's own names; nothing for what is no such call.
+    called: Option<Raw>,
+    extra: Extra,
+    /// The session tokens that it was made with.
+    tokens: Presented,
+    /// How many changes of rights there had been when it was sent.
+    changes: u64,
+}
+
+/// A call of a tool, opened.
+struct CalledTool {
+    name: String,
+    params: Object,
+    chain: Arc<[String]>,
+}
+
+/// What a running call rests on no longer.
+struct Lost {
+    step: &'static str,
+    tool: Option<String>,
+}
+
+impl std::fmt::Debug for RunningCall<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunningCall").field("server", self.server.id()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> RunningCall<'a> {
+    /// A request that is about to be sent. `called` are the parameters of a call of a tool, in the server's own names, with the
+    /// session tokens that it was made with; nothing for what is no such call.
+    #[must_use]
+    pub fn new(
+        gate: Gate<'a>,
+        context: &'a Context,
+        server: &'a Arc<Server>,
+        called: Option<(Raw, Presented)>,
+        extra: Extra,
+    ) -> Self {
+        let changes = gate.rights.count();
+        let (called, tokens) = match called {
+            Some((called, tokens)) => (Some(called), tokens),
+            None => (None, Presented::of(context, None)),
+        };
+        Self { gate, context, server, called, extra, tokens, changes }
+    }
+
+    /// Its outcome, or that the right to it was taken back before it had one.
+    pub async fn outcome(self, call: impl Future<Output = Result<Reply, Fault>>) -> Result<Reply, Fault> {
+        let mut call = pin!(call);
+        if let Ok(outcome) = tokio::time::timeout(GRACE, call.as_mut()).await {
+            return outcome;
+        }
+        let ended = &self.context.session.identity.ended;
+        let mut changes = self.gate.rights.watched();
+        self.gate.around.watch_rights();
+        let tool = self.called_tool();
+        let is_as_sent = self.gate.rights.count() == self.changes;
+        // Where nothing has changed since, it was judged by the limits that hold now.
+        let mut limits = tool.as_ref().filter(|_| is_as_sent).map_or_else(String::new, |tool| self.limits_on(tool));
+        loop {
+            if let Err(lost) = Box::pin(self.judge(tool.as_ref(), &mut limits)).await {
+                return Err(self.refused(&lost));
+            }
+            tokio::select! {
+                outcome = call.as_mut() => return outcome,
+                _ = changes.changed() => {}
+                () = ended.cancelled() => {}
+            }
+        }
+    }
+
+    fn called_tool(&self) -> Option<CalledTool> {
+        let params = Object::open(self.called.as_ref()?).ok()?;
+        let chain = chain_said(&self.context.session, &params, &self.extra);
+        Some(CalledTool { name: params.text("name")?, params, chain })
+    }
+
+    /// The server that has the name now: its settings count.
+    fn server_now(&self) -> Arc<Server> {
+        self.gate.server(self.server.id()).unwrap_or_else(|| self.server.clone())
+    }
+
+    /// Names the limits that hold for the call now.
+    fn limits_on(&self, tool: &CalledTool) -> String {
+        let (tables, server) = (self.gate.granted.latest(), self.server_now());
+        self.gate.limits_on(&tables, &self.context.session, &tool.continued(&server))
+    }
+
+    /// Whether it may go on, by what is known now: a store that does not answer ends no call. `limits` names those that its
+    /// arguments were last held to.
+    async fn judge(&self, tool: Option<&CalledTool>, limits: &mut String) -> Result<(), Lost> {
+        let Self { gate, context, .. } = self;
+        let (session, tables, server) = (&context.session, gate.granted.latest(), self.server_now());
+        let lost = |step: &'static str| Lost { step, tool: tool.map(|tool| tool.name.clone()) };
+        if session.identity.ended.is_cancelled() {
+            return Err(lost("token"));
+        }
+        let scopes = |tool: Option<(&str, &ToolPolicy)>| {
+            let wanted = Wanted { server: server.id(), tool };
+            gate.hold_to_scopes(&session.principal, &self.tokens, wanted).map_err(|_| lost("scopes"))
+        };
+        let Some(tool) = tool else {
+            if !self.tokens.is_empty() {
+                scopes(None)?;
+            }
+            if !gate.access(&tables, session, &server, None).allow {
+                return Err(lost("access"));
+            }
+            return gate.has_permissions(&tables, &server, None).map(drop).map_err(|_| lost("permissions"));
+        };
+        let call = tool.continued(&server);
+        // A server may take a tool off its list while it runs.
+        let found = named(&*gate.offers(), &call);
+        let exposed = found.as_ref().map_or_else(|| server.naming().expose(&tool.name), |(exposed, _)| exposed.clone());
+        if !gate.access(&tables, session, &server, Some((&tool.name, &exposed))).allow {
+            return Err(lost("access"));
+        }
+        if !tool.chain.is_empty() && gate.chain_limits(&tables, &server, Some(&tool.name), &tool.chain).is_err() {
+            return Err(lost("delegation"));
+        }
+        let Some((_, place)) = found else { return Ok(()) };
+        if gate.has_permissions(&tables, &server, place.policy.as_deref()).is_err() {
+            return Err(lost("permissions"));
+        }
+        if let Some(policy) = place.policy.as_deref().filter(|_| !self.tokens.is_empty()) {
+            scopes(Some((&exposed, policy)))?;
+        }
+        let params = Some(tool.params.clone());
+        let authority = CallAuthority { chain: tool.chain.clone(), limits: std::mem::take(limits), params };
+        if !Box::pin(gate.is_within_limits(&tables, context, &call, &authority)).await {
+            return Err(lost("limits"));
+        }
+        *limits = gate.limits_on(&tables, session, &call);
+        Ok(())
+    }
+
+    /// The fault of a call that was given up: it was sent, and nobody waits for how it ends.
+    fn refused(&self, lost: &Lost) -> Fault {
+        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&self.context.session), result::BLOCKED);
+        let event = audit::about(event, self.server.id(), lost.tool.as_deref());
+        let event = audit::with(audit::with(event, "step", lost.step), "what", "running");
+        self.gate.audit.note_now(&event);
+        let kind =
+            if matches!(lost.step, "token" | "scopes") { FaultKind::AuthExpired } else { FaultKind::AccessDenied };
+        let text = "the right to make this call was taken back while it ran; whether it was carried out is unknown";
+        Fault::new(kind, text).from_server(self.server.id().as_ref()).with_source(CallError::Cancelled)
+    }
+}
+
+impl CalledTool {
+    fn continued<'a>(&'a self, server: &'a Server) -> Continued<'a> {
+        Continued { server, tool: &self.name, exposed: &self.name, chain: &self.chain }
+    }
+}
+
+impl Gate<'_> {
+    /// Waits until an attempt that waits for a person may not be made any more: the client's answer then.
+    ///
+    /// # Errors
+    /// The same, where it is an error.
+    pub(super) async fn until_refused(&self, attempt: &Attempt<'_>) -> Result<Reply, Fault> {
+        let ended = &attempt.context.session.identity.ended;
+        let mut changes = self.rights.watched();
+        self.around.watch_rights();
+        let mut judged = None;
+        loop {
+            if ended.is_cancelled() {
+                return Ok(self.token_ended(attempt).await);
+            }
+            let count = *changes.borrow_and_update();
+            // Arguments are judged again where something has changed. That time passes is seen by access alone.
+            let judge = judged.replace(count) != Some(count) || !self.has_access_still(attempt);
+            if judge && let Judged::Refused(refusal) = Box::pin(self.judge_anew(attempt)).await? {
+                return Ok(refusal);
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = ended.cancelled() => {}
+            }
+        }
+    }
+
+    /// Whether an attempt has access, permissions and good tokens, by what is known now.
+    fn has_access_still(&self, attempt: &Attempt<'_>) -> bool {
+        let tables = self.granted.latest();
+        let Some(server) = self.server(attempt.server.id()) else { return false };
+        let principal = &attempt.context.session.principal;
+        self.access(&tables, &attempt.context.session, &server, attempt.called()).allow
+            && self.has_permissions(&tables, &server, Some(attempt.policy)).is_ok()
+            && self.hold_to_scopes(principal, &attempt.tokens(self), attempt.wanted()).is_ok()
+    }
+}

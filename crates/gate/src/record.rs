@@ -1,0 +1,267 @@
+//! What is put on record about one call: that it is about to be made, and how it ended.
+//!
+//! A call that changes something is made only once its intent is on disk, and answered once its outcome is; where nobody
+//! says whether it does, both are in the journal by then. However the call ends, an outcome is written: when its caller
+//! goes away in the middle, that it is unknown.
+
+use std::error::Error as _;
+use std::sync::{Arc, LazyLock};
+
+use jiff::Timestamp;
+use memchr::memmem::Finder;
+use switchboard_flow::latency::Durations;
+use switchboard_peer::{CallError, Reply};
+use switchboard_policy::risk::Effect;
+use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mcp::strict;
+use switchboard_protocol::mgp::ApprovalPolicy;
+use switchboard_store::{AuditEvent, Digest};
+use switchboard_wire::{Object, Raw};
+use tokio::time::Instant;
+
+use super::Attempt;
+use super::audit::{self, event, result};
+use super::rates::Metered;
+use super::results::MARKS;
+use crate::{Gate, GateState};
+use switchboard_protocol::bridge::{self, ResultType};
+
+/// Bytes of arguments that are written to the audit log, where they are at all.
+const MOST_ARGUMENTS: usize = 16 << 10;
+
+/// A call that passed. When it is dropped, it ends without anybody knowing how.
+pub struct Permit(Option<Box<Begun>>, Option<Box<Metered>>);
+
+impl std::fmt::Debug for Permit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Permit").finish_non_exhaustive()
+    }
+}
+
+impl Permit {
+    /// The same, its time counted when it has come to something.
+    fn timed(mut self, times: Option<Arc<Durations>>) -> Self {
+        if let Some(begun) = &mut self.0 {
+            begun.times = times;
+        }
+        self
+    }
+
+    /// The same, counted among the calls that run until it is over.
+    pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
+        self.1 = metered;
+        self
+    }
+}
+
+struct Begun {
+    gate: Arc<GateState>,
+    outcome: AuditEvent,
+    began: Instant,
+    /// The number of the call, where it may change something: then it is known from now on that it was begun.
+    call: Option<u64>,
+    /// Whether its end is on disk before anybody hears of it.
+    synced: bool,
+    /// What counts how long its tool takes.
+    times: Option<Arc<Durations>>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Some(begun) = self.0.take() {
+            let Begun { gate, outcome, began, call, .. } = *begun;
+            let mut event = ended(outcome, began);
+            event.event_type = event::UNKNOWN_OUTCOME.into();
+            event.result = result::UNKNOWN.into();
+            gate.audit.note_end(&audit::with(event, "reason", "the caller went away"), call);
+        }
+    }
+}
+
+impl Gate<'_> {
+    /// Writes down that the call is about to be made, where it may change something.
+    pub(super) async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
+        let assessment = &attempt.policy.assessment;
+        let passage = attempt.subject.passage();
+        let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
+        let mut outcome = attempt.event(event_type, result::SUCCESS);
+        if attempt.unknown_beside().is_some() {
+            self.describe_arguments(&mut outcome, attempt, &attempt.sent_to_server().whole());
+        } else if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
+            self.describe_arguments(&mut outcome, attempt, &arguments);
+        }
+        let details = &mut outcome.details;
+        if let [first, ..] = assessment.validators.as_slice() {
+            details.insert("validator_applied", first.as_str());
+        }
+        if let Some(approval) = approval {
+            details.insert("approval", approval);
+        }
+        if self.approves_all() {
+            details.insert("approval_policy", ApprovalPolicy::AutoApprove.as_str());
+        }
+        let times = attempt.policy.times();
+        let effect = if passage.intent { assessment.effect } else { Effect::None };
+        Ok(self.begin(outcome, effect).await?.timed(times))
+    }
+
+    fn describe_arguments(&self, outcome: &mut AuditEvent, attempt: &Attempt<'_>, arguments: &Raw) {
+        let details = &mut outcome.details;
+        details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_hex());
+        if !self.options().audit_arguments {
+            return;
+        }
+        let size = arguments.as_bytes().len();
+        if size <= MOST_ARGUMENTS {
+            let runs = |key: &str| attempt.policy.checks.carries(key);
+            details.insert("arguments", switchboard_policy::redact::value_of(arguments, runs));
+        } else {
+            details.insert("arguments_omitted_bytes", size);
+        }
+    }
+
+    /// Begins a call whose outcome, if all goes well, is this event.
+    pub async fn begin(&self, mut outcome: AuditEvent, effect: Effect) -> Result<Permit, Fault> {
+        let audit = &self.audit;
+        let began = Instant::now();
+        let synced = effect == Effect::Said || effect == Effect::Unsaid && self.options().sync_all_effects;
+        let begun = |outcome, call| {
+            Permit(Some(Box::new(Begun { gate: self.state.clone(), outcome, began, call, synced, times: None })), None)
+        };
+        if effect == Effect::None {
+            if !self.options().reads_without_record {
+                audit.admit_read()?;
+            }
+            return Ok(begun(outcome, None));
+        }
+        let call = audit.open_calls().number();
+        outcome.details.insert(audit::CALL, audit.open_calls().name(call));
+        // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
+        let mut permit = begun(outcome, Some(call));
+        let written = match &permit.0 {
+            Some(begun) => audit.intend(&begun.outcome, call, synced).await,
+            None => Ok(()),
+        };
+        match written {
+            Ok(()) => Ok(permit),
+            Err(fault) => {
+                // It may have been written all the same, just too late.
+                if let Some(begun) = permit.0.take() {
+                    let mut event = ended(begun.outcome, begun.began);
+                    event.event_type = event::TOOL_BLOCKED.into();
+                    event.result = result::BLOCKED.into();
+                    audit.note_not_made(&audit::with(event, "step", "audit"), call);
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// Writes down how a call ended. What the store does not take has happened all the same: the caller hears of it, the
+    /// journal keeps it until the store takes it, and the next call that changes something is refused.
+    pub async fn settle(&self, mut permit: Permit, outcome: &Result<Reply, Fault>) {
+        let said = match outcome {
+            // What is no object says nothing of how it went.
+            Ok(Reply { outcome: Ok(result), .. }) if says_more(result) => Object::open(result).ok(),
+            _ => None,
+        };
+        let kind = said.as_ref().map_or(ResultType::Complete, bridge::result_type_of);
+        if let ResultType::InputRequired { state: Some(state), .. } = &kind
+            && let Some(token) = state.as_text()
+        {
+            // It waits at its server for what its client was asked, and has not ended. Nor is it counted among those that
+            // run: a person may take long.
+            match self.around.keep_open(&token, permit.counted(None)) {
+                None => return,
+                Some(other) => permit = other,
+            }
+        }
+        let Some(begun) = permit.0.take() else { return };
+        let Begun { outcome: event, began, call, synced, times, .. } = *begun;
+        let mut event = ended(event, began);
+        let failed = || result::FAILURE.into();
+        match outcome {
+            Ok(Reply { outcome: Ok(_), .. }) => {
+                if let Some(result) = &said {
+                    super::results::note_marks(&mut event, result);
+                    if result.get("isError").is_some_and(|flag| strict::says_failure(&flag)) {
+                        event.result = failed();
+                    }
+                }
+                match kind {
+                    ResultType::Complete => {}
+                    ResultType::InputRequired { .. } => event = audit::with(event, "ended_as", "input_required"),
+                    ResultType::Task => event = audit::with(event, "ended_as", "task"),
+                }
+            }
+            Ok(Reply { outcome: Err(error), .. }) => {
+                event.result = failed();
+                event.details.insert("error_code", error.code);
+            }
+            Err(fault) => {
+                // A call that only reads has failed when nobody got to know what it read.
+                if call.is_some() && is_outcome_unknown(fault) {
+                    event.event_type = event::UNKNOWN_OUTCOME.into();
+                    event.result = result::UNKNOWN.into();
+                    event = audit::with(event, "reason", fault.message());
+                } else {
+                    event.result = failed();
+                }
+                event.details.insert("error", fault.kind().as_str());
+            }
+        }
+        // What failed, or waits for somebody, says nothing of how long the tool takes.
+        if let Some(times) =
+            times.filter(|_| event.result == result::SUCCESS && !event.details.contains_key("ended_as"))
+        {
+            times.note(began.elapsed());
+        }
+        let audit = &self.audit;
+        let Some(call) = call.filter(|_| synced) else { return audit.settle(event, call).await };
+        if !audit.keeps() {
+            let _ = audit.record(event).await;
+            return audit.open_calls().end([call]);
+        }
+        // In a task of its own: a caller that goes away now does not take the outcome along.
+        let gate = self.state.clone();
+        let writing = tokio::spawn(async move {
+            gate.audit.settle_synced(event, call).await;
+        });
+        let _ = writing.await;
+    }
+}
+
+/// Whether a result may hold more than its content: most do not, and need not be opened for it.
+fn says_more(result: &Raw) -> bool {
+    /// What is said of how a call went, and of what was found in its result.
+    static MORE: LazyLock<[Finder<'static>; 3]> =
+        LazyLock::new(|| ["\"isError\"", "\"resultType\"", MARKS].map(Finder::new));
+    let text = result.as_bytes();
+    // A key can be written with escapes.
+    memchr::memchr(b'\\', text).is_some() || MORE.iter().any(|word| word.find(text).is_some())
+}
+
+/// Whether a call was sent and nobody saw how it ended.
+#[must_use]
+pub fn is_outcome_unknown(fault: &Fault) -> bool {
+    let cause = fault.source().and_then(|source| source.downcast_ref::<CallError>());
+    matches!(
+        cause,
+        Some(
+            CallError::Timeout(_)
+                | CallError::Cancelled
+                | CallError::Closed
+                | CallError::BadAnswer(_)
+                // A gateway had the call, and lost the server or its patience. One that says 503 did not pass it on.
+                | CallError::Gateway(408 | 502 | 504)
+        )
+    )
+}
+
+/// The event of something that is over.
+fn ended(mut event: AuditEvent, began: Instant) -> AuditEvent {
+    let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    event.timestamp = Timestamp::now();
+    event.details.insert("duration_ms", took);
+    event
+}

@@ -1,0 +1,378 @@
+//! Scopes (proposal 4, step 7 of the gate): a principal asks for some, gets those that its access covers, and is held
+//! to them in every call that shows the token it got for them.
+//!
+//! A scope is `server:ID`, `tool:NAME` by the name that clients see, or one that tools name in `required_scopes`.
+//! Access is asked again in every call: a token narrows and never widens, so what is revoked is gone with it or
+//! without. Names of scopes that servers made up are compared exactly, and none contains another.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
+use jiff::SignedDuration;
+use memchr::memmem::Finder;
+use switchboard_peer::Context;
+use switchboard_policy::scope::missing_scopes;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::EXTENSION_ID;
+use switchboard_protocol::proposals::{
+    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, SessionToken,
+};
+use switchboard_wire::{Edit, Kind, Object, Raw, Request};
+use tokio::time::Instant;
+
+use super::audit::{self, event, result};
+use crate::attempt::{Attempt, Stop};
+use crate::dialect::readable;
+use crate::refused::refused;
+use crate::surroundings::{Offered, Offers};
+use crate::{Gate, Tables, ToolPolicy, tokens};
+use switchboard_upstream::Server;
+
+/// After how long without a call a token ends.
+const IDLE: Duration = Duration::from_mins(15);
+/// Scopes in one request, and bytes of one.
+const MOST_SCOPES: usize = 256;
+const LONGEST_SCOPE: usize = 256;
+/// The member that carries a token beside the parameters. Under our own name it is always ours.
+const MEMBER: &str = "session_token";
+const OWN_MEMBER: &str = "dev.switchboard/session_token";
+
+/// What a call is about, as far as scopes go.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The server that it goes to.
+    pub server: &'a str,
+    /// What clients call the tool, and what is known of it; `None` for what is no tool.
+    pub tool: Option<(&'a str, &'a ToolPolicy)>,
+}
+
+impl Wanted<'_> {
+    /// What is missing of the scopes that this needs.
+    fn missing(&self, held: &[String]) -> Vec<String> {
+        let has = |kind: &str, name: &str| {
+            held.iter().any(|scope| scope.strip_prefix(kind).is_some_and(|named| named == name))
+        };
+        let required: &[String] = self.tool.map_or(&[], |(_, policy)| &policy.assessment.scopes);
+        if !required.is_empty() {
+            return missing_scopes(required, held).into_iter().map(str::to_owned).collect();
+        }
+        match self.tool {
+            Some((name, _)) if has("tool:", name) => Vec::new(),
+            _ if has("server:", self.server) => Vec::new(),
+            Some((name, _)) => vec![format!("tool:{name}")],
+            None => vec![format!("server:{}", self.server)],
+        }
+    }
+}
+
+/// The tokens that a caller shows.
+#[derive(Clone, Default)]
+pub struct Presented(Vec<String>);
+
+impl std::fmt::Debug for Presented {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Presented").field("tokens", &self.0.len()).finish_non_exhaustive()
+    }
+}
+
+impl Presented {
+    /// Those of a request, and those in the members beside its parameters.
+    pub fn of(context: &Context, meta: Option<&Raw>) -> Self {
+        let shown = context.headers.as_deref().map(Self::of_headers).unwrap_or_default().0.into_iter();
+        Self(shown.chain(meta.into_iter().flat_map(|meta| in_meta(meta, Others::AreTheirs))).collect())
+    }
+
+    /// Those in some headers. What is no text is a token that nobody knows.
+    pub fn of_headers(headers: &HeaderMap) -> Self {
+        let shown = headers.get_all(SESSION_TOKEN_HEADER).into_iter();
+        Self(shown.map(|value| value.to_str().unwrap_or_default().to_owned()).collect())
+    }
+
+    /// Whether it shows none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What a token under the common name is that is none of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Others {
+    /// A server gives tokens of its own: it is the server's business.
+    AreTheirs,
+    /// Nobody gives any: whoever shows it means it to narrow the request, and it is good for nothing.
+    AreNobodys,
+}
+
+/// The tokens among the members of a `_meta` that a request is held to. What is no text is a token that nobody knows.
+fn in_meta(meta: &Raw, others: Others) -> Vec<String> {
+    let Ok(object) = Object::open(meta) else { return Vec::new() };
+    // Several may stand under our own name.
+    let ours = object.get(OWN_MEMBER).into_iter().flat_map(|own| own.elements().unwrap_or_else(|| vec![own]));
+    let ours = ours.map(|token| token.as_text().unwrap_or_default());
+    let nested = object.get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object);
+    let nested = nested.and_then(|own| own.member(MEMBER));
+    let bare = [object.get(MEMBER), object.get(&format!("{EXTENSION_ID}/{MEMBER}")), nested];
+    let bare = bare.into_iter().flatten().filter(|token| token.kind() != Kind::Null);
+    let bare = bare.map(|token| token.as_text().unwrap_or_default());
+    let counts = |token: &String| others == Others::AreNobodys || token.starts_with(tokens::PREFIX);
+    ours.chain(bare.filter(counts)).collect()
+}
+
+/// The parameters without our tokens: no server has any use for them. `None` where there are none.
+pub fn without_token(params: &Raw) -> Option<Raw> {
+    if !may_show_token(params) {
+        return None;
+    }
+    let meta = params.member("_meta").filter(|meta| !in_meta(meta, Others::AreTheirs).is_empty())?;
+    let is_ours = |value: Raw| value.as_text().is_some_and(|token| token.starts_with(tokens::PREFIX));
+    let clean = |edit: Edit| {
+        [MEMBER, &format!("{EXTENSION_ID}/{MEMBER}")].into_iter().fold(edit, |edit, key| {
+            let ours = edit.object().get(key).is_some_and(is_ours);
+            if ours { edit.remove(key) } else { edit }
+        })
+    };
+    let mut edit = clean(Edit::of(&meta).ok()?).remove(OWN_MEMBER);
+    if let Some(own) = edit.object().get(EXTENSION_ID).filter(|own| own.kind() == Kind::Object) {
+        edit = edit.set(EXTENSION_ID, clean(Edit::of(&own).ok()?).finish());
+    }
+    Some(Edit::of(params).ok()?.set("_meta", edit.finish()).finish())
+}
+
+/// A request that is no call of a tool, with a token from its `_meta` where those from headers are.
+pub fn lifted(mut context: Context, mut request: Request, others: impl FnOnce() -> Others) -> (Context, Request) {
+    let Some(params) = request.params.as_ref().filter(|params| may_show_token(params)) else {
+        return (context, request);
+    };
+    let shown = params.member("_meta").map(|meta| in_meta(&meta, others())).unwrap_or_default();
+    if shown.is_empty() {
+        return (context, request);
+    }
+    let mut headers = context.headers.as_deref().cloned().unwrap_or_else(HeaderMap::new);
+    for token in shown {
+        let token = HeaderValue::from_str(&token).unwrap_or_else(|_| HeaderValue::from_static(""));
+        headers.append(SESSION_TOKEN_HEADER, token);
+    }
+    context.headers = Some(Arc::new(headers));
+    if let Some(cleaned) = without_token(params) {
+        request.params = Some(cleaned);
+    }
+    (context, request)
+}
+
+/// A request that is made under another name, without the headers that came along: what they show of tokens stands beside
+/// its parameters instead.
+///
+/// # Errors
+/// The parameters, or their `_meta`, cannot be read.
+pub fn lowered(context: &Context, request: Request) -> Result<Request, Fault> {
+    let Presented(shown) = Presented::of(context, None);
+    if shown.is_empty() {
+        return Ok(request);
+    }
+    let within = |meta: Edit| {
+        let beside = meta.object().get(OWN_MEMBER);
+        let beside = beside.into_iter().flat_map(|own| own.elements().unwrap_or_else(|| vec![own]));
+        let all: Vec<Raw> = shown.iter().map(|token| Raw::string(token)).chain(beside).collect();
+        meta.set(OWN_MEMBER, Raw::array(&all))
+    };
+    let edit = Edit::of_optional(request.params.as_ref()).map_err(Fault::malformed)?;
+    let edit = edit.within("_meta", within).map_err(Fault::malformed)?;
+    Ok(Request { params: Some(edit.finish()), ..request })
+}
+
+/// Whether the member is there at all, which is seldom.
+fn may_show_token(params: &Raw) -> bool {
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(MEMBER));
+    NAME.find(params.as_bytes()).is_some()
+}
+
+impl Attempt<'_> {
+    /// The session tokens that it shows.
+    pub(crate) fn tokens(&self, gate: &Gate<'_>) -> Presented {
+        let mut presented = Presented::of(self.context, None);
+        if let Some(meta) = self.params.get("_meta").filter(may_show_token) {
+            presented.0.extend(in_meta(&meta, gate.others_tokens()));
+        }
+        presented
+    }
+
+    /// What it is about, as far as scopes go.
+    pub(super) fn wanted(&self) -> Wanted<'_> {
+        let tool = self.called().map(|(_, exposed)| (exposed, self.policy));
+        Wanted { server: self.server.id(), tool }
+    }
+}
+
+impl Gate<'_> {
+    /// Holds a call to the scopes of the tokens it shows, and to those that are demanded without any.
+    ///
+    /// # Errors
+    /// A token that is no good, or the scopes that are missing.
+    pub(super) fn hold_to_scopes(
+        &self,
+        principal: &str,
+        presented: &Presented,
+        wanted: Wanted<'_>,
+    ) -> Result<(), Fault> {
+        if presented.is_empty() {
+            let demanded = self.options().demand_scopes;
+            let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
+            return if demanded && declared { insufficient(&wanted.missing(&[])) } else { Ok(()) };
+        }
+        let now = Instant::now();
+        for token in &presented.0 {
+            let held = self.tokens.use_scopes(token, principal, now).ok_or_else(|| {
+                Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
+                    .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
+            })?;
+            insufficient(&wanted.missing(&held))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
+    pub fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: Wanted<'_>) -> bool {
+        let now = Instant::now();
+        presented.0.iter().all(|token| {
+            let held = self.tokens.scopes(token, principal, now);
+            held.is_some_and(|held| wanted.missing(&held).is_empty())
+        })
+    }
+
+    /// The same for one request.
+    pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Result<(), Stop> {
+        let presented = attempt.tokens(self);
+        let held = self.hold_to_scopes(&attempt.context.session.principal, &presented, attempt.wanted());
+        let Err(fault) = held else { return Ok(()) };
+        let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
+        self.audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
+        Err(attempt.refusal(&fault).into())
+    }
+
+    /// What tokens under the common name are that are none of ours.
+    pub fn others_tokens(&self) -> Others {
+        let gives = self.offers().any_tool(&mut |tool| &**tool.original == proposals::NEGOTIATE_SCOPES);
+        if gives { Others::AreTheirs } else { Others::AreNobodys }
+    }
+
+    /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
+    pub fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
+        self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
+    }
+
+    /// Gives a principal the scopes that it may have.
+    ///
+    /// # Errors
+    /// The request is malformed, or there is no room for another token.
+    pub async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
+        let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
+        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let longest = self.options().session_ttl;
+        let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
+        if life.is_zero() {
+            return Err(invalid("`ttl_seconds` must be at least 1".to_owned()));
+        }
+        if asked.requested_scopes.len() > MOST_SCOPES
+            || asked.requested_scopes.iter().any(|scope| scope.len() > LONGEST_SCOPE)
+        {
+            return Err(invalid(format!("at most {MOST_SCOPES} scopes of {LONGEST_SCOPE} bytes can be asked for")));
+        }
+        self.around.wait_for_servers().await;
+        let tables = self.tables().await?;
+        let offers = self.offers();
+        let (mut granted, mut denied) = (Vec::new(), Vec::new());
+        for scope in &asked.requested_scopes {
+            if granted.contains(scope) || denied.contains(scope) {
+                continue;
+            }
+            let may = self.may_have(context, &tables, &*offers, scope);
+            if may { &mut granted } else { &mut denied }.push(scope.clone());
+        }
+        let idle = IDLE.min(life);
+        let token = self.tokens.give(&context.session.principal, &granted, life, idle, Instant::now());
+        let token =
+            token.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "too many session tokens are in use"))?;
+        let outcome = if denied.is_empty() { result::SUCCESS } else { result::BLOCKED };
+        let mut event = audit::event_of(event::SCOPES_NEGOTIATED, audit::principal(&context.session), outcome);
+        if let Some(why) = &asked.justification {
+            let why: String = why.chars().take(1_000).collect();
+            event = audit::with(event, "justification", switchboard_policy::redact::value(&Raw::string(&why)));
+        }
+        let event = audit::with(event, "granted_scopes", granted.clone());
+        self.audit.note(audit::with(event, "denied_scopes", denied.clone())).await;
+        let now = self.granted.time();
+        let life = SignedDuration::try_from(life).unwrap_or(SignedDuration::from_hours(1));
+        let ends = now.checked_add(life).unwrap_or(now).to_string();
+        let mut session = SessionToken::new(token, granted.clone(), ends);
+        session.inactivity_timeout_seconds = Some(idle.as_secs().max(1));
+        let mut answer = ScopeNegotiationResult::new(granted, session);
+        let refused = |scope: String| {
+            let mut refused = DeniedScope::new(scope);
+            refused.reason = Some("you may use no server and no tool that goes by it".to_owned());
+            refused
+        };
+        answer.denied_scopes = Some(denied.into_iter().map(refused).collect());
+        Raw::from_value(&answer).map_err(Fault::internal)
+    }
+
+    /// Whether a principal may have a scope: its access covers what the scope stands for.
+    fn may_have(&self, context: &Context, tables: &Tables, offers: &dyn Offers, scope: &str) -> bool {
+        let session = &context.session;
+        let whole = |server: &Arc<Server>| self.access(tables, session, server, None).allow;
+        if let Some(id) = scope.strip_prefix("server:") {
+            return offers.server(id).is_some_and(whole);
+        }
+        let is_usable =
+            |tool: Offered<'_>| self.access(tables, session, tool.server, Some((tool.original, tool.exposed))).allow;
+        if let Some(name) = scope.strip_prefix("tool:") {
+            return offers.any_tool(&mut |tool| tool.exposed == name && is_usable(tool));
+        }
+        let needs = |tool: Offered<'_>| {
+            tool.policy.is_some_and(|policy| policy.assessment.scopes.iter().any(|needed| needed == scope))
+        };
+        offers.any_tool(&mut |tool| needs(tool) && is_usable(tool))
+    }
+}
+
+fn insufficient(missing: &[String]) -> Result<(), Fault> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<Raw> = missing.iter().map(|scope| Raw::string(scope)).collect();
+    let details = Edit::empty().set("missing_scopes", Raw::array(&names)).finish();
+    let text = format!("the session lacks the scope {}", missing.join(", "));
+    Err(Fault::new(FaultKind::ScopeInsufficient, text)
+        .with_details(details)
+        .suggest(format!("ask for it with `{}`", proposals::NEGOTIATE_SCOPES)))
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_wire::Limits;
+
+    use super::*;
+
+    fn raw(text: &str) -> Raw {
+        Raw::parse(text.to_owned(), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn only_our_tokens_are_taken_out() {
+        for (params, cleaned) in [
+            (r#"{"name":"a","_meta":{"session_token":"sbs_1","k":1.0}}"#, Some(r#"{"name":"a","_meta":{"k":1.0}}"#)),
+            (r#"{"_meta":{"dev.switchboard/session_token":"x"}}"#, Some(r#"{"_meta":{}}"#)),
+            (
+                r#"{"_meta":{"dev.cloto/mgp":{"session_token":"sbs_1","trace_id":"t"}}}"#,
+                Some(r#"{"_meta":{"dev.cloto/mgp":{"trace_id":"t"}}}"#),
+            ),
+            // Of a server, an argument, or none at all.
+            (r#"{"_meta":{"session_token":"theirs"}}"#, None),
+            (r#"{"arguments":{"session_token":"sbs_1"}}"#, None),
+            (r#"{"name":"a","_meta":{"k":1}}"#, None),
+        ] {
+            assert_eq!(without_token(&raw(params)).as_ref().map(Raw::as_str), cleaned, "{params}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What the gate keeps, and the handle by which it is used.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, Guard};
+use switchboard_audit::Auditor;
+use switchboard_protocol::mgp::ApprovalPolicy;
+use switchboard_store::Store;
+use switchboard_upstream::Server;
+use tokio_util::sync::CancellationToken;
+
+use crate::confirm::{ApprovalWatcher, PendingConfirmations};
+use crate::dialed::AgreedHosts;
+use crate::notices::SentNotices;
+use crate::ongoing::RightsChanges;
+use crate::options::GateOptions;
+use crate::pins::Pins;
+use crate::rates::Rates;
+use crate::surroundings::{GateContext, Offers, Surroundings};
+use crate::tables::Granted;
+use crate::tokens::Tokens;
+use crate::{audit_sinks, lists};
+
+/// What the gate keeps. It lives as long as whoever holds it.
+pub struct GateState {
+    options: ArcSwap<GateOptions>,
+    store: Option<Store>,
+    pub(crate) context: GateContext,
+    /// The record of calls.
+    pub audit: Auditor,
+    /// Servers that hear of events.
+    pub server_sinks: Arc<audit_sinks::ServerSinks>,
+    /// What was granted.
+    pub granted: Granted,
+    /// What waits for a person.
+    pub desk: PendingConfirmations,
+    pub(crate) approvals_watched: ApprovalWatcher,
+    /// Tells that rights may have changed.
+    pub rights: RightsChanges,
+    pub(crate) pins: Pins,
+    pub(crate) lists: lists::Cache,
+    pub(crate) tokens: Tokens,
+    pub(crate) told: SentNotices,
+    pub(crate) agreed: AgreedHosts,
+    pub(crate) rates: Rates,
+}
+
+impl GateState {
+    /// The gate's state, and work that must run beside it.
+    pub fn new(options: GateOptions, context: GateContext) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        let (audit, writing) = Auditor::new(options.store.clone());
+        let state = Self {
+            audit,
+            server_sinks: Arc::default(),
+            granted: Granted::new(options.store.clone()),
+            desk: PendingConfirmations::default(),
+            approvals_watched: ApprovalWatcher::default(),
+            rights: RightsChanges::default(),
+            pins: Pins::default(),
+            lists: lists::Cache::default(),
+            tokens: Tokens::default(),
+            told: SentNotices::default(),
+            agreed: AgreedHosts::default(),
+            rates: Rates::new(context.principal_rates.clone()),
+            store: options.store.clone(),
+            options: ArcSwap::from_pointee(options),
+            context,
+        };
+        (state, writing)
+    }
+
+    /// Where grants, pins, approvals and the audit log are kept, if anywhere.
+    #[must_use]
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Whether any right ends by itself: a grant, a permission, a session token.
+    #[must_use]
+    pub fn anything_ends(&self) -> bool {
+        self.granted.latest().anything_expires || !self.tokens.is_empty()
+    }
+
+    /// How calls are judged at the moment.
+    #[must_use]
+    pub fn options(&self) -> Guard<Arc<GateOptions>> {
+        self.options.load()
+    }
+
+    /// Judges calls in another way from now on. The store stays, and so does the bound on results, which belongs to the
+    /// limits. What is under way is judged anew at its next step. Says whether definitions are judged in another way.
+    pub fn judge_by(&self, options: GateOptions) -> bool {
+        let before = self.options.load_full();
+        let next = GateOptions { store: before.store.clone(), result_bytes: before.result_bytes, ..options };
+        let definitions = (before.pin_definitions, before.screen_definitions);
+        let inspects = definitions != (next.pin_definitions, next.screen_definitions);
+        self.options.store(Arc::new(next));
+        self.agreed.clear();
+        inspects
+    }
+
+    /// Whether the operator wants nobody asked.
+    #[must_use]
+    pub fn approves_all(&self) -> bool {
+        self.options().approval_policy == ApprovalPolicy::AutoApprove
+    }
+
+    /// Looks, until the end begins, which of the calls that wait for a person were decided about in the store.
+    pub async fn watch_approvals(&self, store: &Store) {
+        self.approvals_watched.run(store, || self.granted.time(), self.closing()).await;
+    }
+
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.context.tasks.spawn(work);
+    }
+
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.context.closing
+    }
+}
+
+impl std::fmt::Debug for GateState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GateState").field("options", &self.options()).finish_non_exhaustive()
+    }
+}
+
+/// The gate: its state, and those around it. As cheap to copy as two references.
+#[derive(Clone, Copy)]
+pub struct Gate<'a> {
+    pub(crate) state: &'a Arc<GateState>,
+    pub(crate) around: &'a dyn Surroundings,
+}
+
+impl<'a> Gate<'a> {
+    /// The gate with this state, in these surroundings.
+    #[must_use]
+    pub fn new(state: &'a Arc<GateState>, around: &'a dyn Surroundings) -> Self {
+        Self { state, around }
+    }
+
+    /// Where grants, pins, approvals and the audit log are kept, if anywhere.
+    #[must_use]
+    pub fn store(&self) -> Option<&'a Store> {
+        self.state.store()
+    }
+
+    /// The record of calls.
+    #[must_use]
+    pub fn audit(&self) -> &'a Auditor {
+        &self.state.audit
+    }
+
+    pub(crate) fn offers(&self) -> Arc<dyn Offers> {
+        self.around.offers()
+    }
+
+    pub(crate) fn server(&self, id: &str) -> Option<Arc<Server>> {
+        self.around.offers().server(id).cloned()
+    }
+}
+
+impl Deref for Gate<'_> {
+    type Target = GateState;
+
+    fn deref(&self) -> &GateState {
+        self.state
+    }
+}
+
+impl std::fmt::Debug for Gate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.state.fmt(f)
+    }
+}
