@@ -201,6 +201,9 @@ impl Look<'_> {
         self.writes |= writes;
         let place = if writes { lead::place(&parts, &text) } else { None };
         self.parts.add(parts, is_path, is_name);
+        if self.parts.is_full() {
+            return Some(ActingValue::new("it has more patterns than are looked at"));
+        }
         if !(is_path || writes) {
             return place.map(ActingValue::new);
         }

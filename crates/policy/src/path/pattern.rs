@@ -5,8 +5,14 @@
 
 /// More choices of one pattern are not put apart.
 const MAX_CHOICES: usize = 64;
+/// Longer patterns are not put apart either.
+const MAX_BYTES: usize = super::MAX_PATH_BYTES;
 /// Deeper groups are not looked into, and count as what they may be at worst.
 const MAX_DEPTH: usize = 16;
+/// What may stand several times is walked several times, and counts as so many.
+const REPEATED: usize = 4;
+/// Longer classes are none.
+const MAX_CLASS: usize = 256;
 /// Signs in front of a group, as libraries for patterns have them.
 const GROUP_SIGNS: [char; 5] = ['@', '+', '*', '?', '!'];
 /// Characters that decide where a path leads. A range that holds them stands for them.
@@ -26,6 +32,9 @@ pub struct Choices {
 /// What `{a,b}`, `{a..c}`, `@(a|b)` and the like in a pattern stand for. A word alone in braces (`{id}`) is written like that.
 #[must_use]
 pub fn choices(pattern: &str) -> Choices {
+    if pattern.len() > MAX_BYTES {
+        return Choices { texts: vec![pattern.to_owned()], whole: !pattern.contains(['{', '(']) };
+    }
     let (mut open, mut texts, mut whole) = (vec![pattern.to_owned()], Vec::new(), true);
     while let Some(choice) = open.pop() {
         match choice.rmatch_indices(['{', '(']).find_map(|(at, _)| apart(&choice, at)) {
@@ -46,6 +55,9 @@ pub fn readings(pattern: &str) -> Choices {
         return Choices { texts: vec![pattern.to_owned()], whole: true };
     }
     let mut choices = choices(pattern);
+    if !choices.whole {
+        return choices;
+    }
     let step = |step: &'_ str| if may_climb(step) { "..".to_owned() } else { step.to_owned() };
     for text in &mut choices.texts {
         *text = text.split('/').map(step).collect::<Vec<_>>().join("/");
@@ -116,7 +128,7 @@ fn range(inner: &str) -> Option<Vec<String>> {
 #[must_use]
 pub fn may_climb(pattern: &str) -> bool {
     let letters: Vec<char> = pattern.chars().collect();
-    let ends = Walk { letters: &letters }.all(Ends::START, 0);
+    let ends = Walk::of(&letters).all(Ends::START, 0);
     ends.0 & (Ends::TWO.0 | Ends::CLIMBED.0) != 0
 }
 
@@ -193,19 +205,41 @@ impl Ends {
 
 struct Walk<'a> {
     letters: &'a [char],
+    /// Where what opens at a place is closed.
+    closes: Vec<Option<usize>>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn of(letters: &'a [char]) -> Self {
+        let mut closes = vec![None; letters.len()];
+        let (mut braces, mut groups) = (Vec::new(), Vec::new());
+        for (at, c) in letters.iter().enumerate() {
+            let opened = match c {
+                '{' => {
+                    braces.push(at);
+                    None
+                }
+                '(' => {
+                    groups.push(at);
+                    None
+                }
+                '}' => braces.pop(),
+                ')' => groups.pop(),
+                _ => None,
+            };
+            if let Some(close) = opened.and_then(|opened| closes.get_mut(opened)) {
+                *close = Some(at);
+            }
+        }
+        Self { letters, closes }
+    }
+
     fn all(&self, from: Ends, depth: usize) -> Ends {
         let (mut ends, mut at) = (from, 0);
         while let Some(c) = self.letters.get(at).copied() {
             let sign = GROUP_SIGNS.contains(&c) && self.letters.get(at + 1) == Some(&'(');
             let opens = if sign { at + 1 } else { at };
-            let closes = match self.letters[opens] {
-                '{' => self.closing(opens, '{', '}'),
-                '(' => self.closing(opens, '(', ')'),
-                _ => None,
-            };
+            let closes = self.closes.get(opens).copied().flatten();
             if let Some(end) = closes {
                 ends = self.group(ends, sign.then_some(c), (opens, end), depth);
                 at = end + 1;
@@ -236,6 +270,7 @@ impl Walk<'_> {
             return Ends::CLIMBED;
         }
         let inner = &self.letters[opens + 1..closes];
+        let depth = depth + if matches!(sign, Some('+' | '*')) { REPEATED } else { 1 };
         let once = |from: Ends| {
             let parts = if self.letters[opens] == '(' { '|' } else { ',' };
             let pieces = split(inner, parts);
@@ -246,11 +281,11 @@ impl Walk<'_> {
             {
                 let each = range.iter().map(|one| {
                     let letters: Vec<char> = one.chars().collect();
-                    Walk { letters: &letters }.all(from, depth + 1)
+                    Walk::of(&letters).all(from, depth)
                 });
                 return each.fold(Ends::NONE, Ends::and);
             }
-            let each = pieces.iter().map(|piece| Walk { letters: piece }.all(from, depth + 1));
+            let each = pieces.iter().map(|piece| Walk::of(piece).all(from, depth));
             // A word alone in braces is written like that to most.
             let written = if parts == ',' && pieces.len() == 1 { from.letter() } else { Ends::NONE };
             each.fold(written, Ends::and)
@@ -262,7 +297,11 @@ impl Walk<'_> {
                 let mut ends = if sign == Some('*') { from.and(once(from)) } else { once(from) };
                 // Each round adds at least one of five places.
                 for _ in 0..5 {
-                    ends = ends.and(once(ends));
+                    let more = ends.and(once(ends));
+                    if more == ends {
+                        break;
+                    }
+                    ends = more;
                 }
                 ends
             }
@@ -270,28 +309,19 @@ impl Walk<'_> {
         }
     }
 
-    /// Where what opens at a place is closed.
-    fn closing(&self, opens: usize, open: char, close: char) -> Option<usize> {
-        let mut depth = 0_usize;
-        self.letters.iter().enumerate().skip(opens).find_map(|(at, c)| {
-            depth += usize::from(*c == open);
-            depth -= usize::from(*c == close);
-            (depth == 0).then_some(at)
-        })
-    }
-
     fn class_end(&self, opens: usize) -> Option<usize> {
-        let negated = usize::from(matches!(self.letters.get(opens + 1), Some('!' | '^')));
+        let letters = &self.letters[..self.letters.len().min(opens + MAX_CLASS)];
+        let negated = usize::from(matches!(letters.get(opens + 1), Some('!' | '^')));
         let mut at = opens + negated + 1;
         let first = at;
-        while let Some(c) = self.letters.get(at) {
+        while let Some(c) = letters.get(at) {
             // A bracket right behind the first one is a letter among the others.
             if *c == ']' && at > first {
                 return Some(at);
             }
-            let name = self.letters.get(at + 1).filter(|mark| *c == '[' && ":.=".contains(**mark));
+            let name = letters.get(at + 1).filter(|mark| *c == '[' && ":.=".contains(**mark));
             let named = name.and_then(|mark| {
-                let rest = self.letters.get(at + 2..)?;
+                let rest = letters.get(at + 2..)?;
                 rest.windows(2).position(|two| two == [*mark, ']'])
             });
             at += named.map_or(1, |length| length + 4);
@@ -414,6 +444,10 @@ mod tests {
             assert!(may_climb(pattern), "{pattern}");
         }
         let many = format!("{}{{.,x}}{{.,y}}/z", "{a,b}/".repeat(40));
+        // What is long or deep is answered in time, and never taken for harmless.
+        let repeated = format!("{}.{}/x", "+(".repeat(200), ")".repeat(200));
+        assert!(may_climb(&repeated) && !may_climb(&"(".repeat(1 << 18)) && !may_climb(&"[a".repeat(1 << 18)));
+        assert!(!choices(&"(a)".repeat(1 << 18)).whole && may_climb(&format!("{}/..", "(a)".repeat(1 << 16))));
         let deep = format!("{}x{}", "{a,".repeat(40), "}".repeat(40));
         assert!(may_climb(&many) && may_climb(&deep));
     }

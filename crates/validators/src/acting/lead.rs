@@ -12,6 +12,12 @@ use crate::{percent, shell};
 
 /// Longer strings are no paths.
 pub(super) const MAX_TEXT: usize = 1_024;
+/// Readings of one string that are looked at; one that has more is asked about.
+pub(super) const MAX_READINGS: usize = 128;
+/// Readings of the patterns of one call; a call with more is asked about.
+const MAX_READ: usize = 4_096;
+/// Steps of a pattern that are looked up.
+const MAX_STEPS: usize = 32;
 /// Parts of one call that are kept.
 const MAX_PARTS: usize = 256;
 /// Parts that hold a name of a place and are joined in threes; more are joined in twos.
@@ -50,7 +56,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The readings of a string that may be a path; none for a text.
+    /// The readings of a string that may be a path; none for a text. A pattern with too many of them has [`MAX_READINGS`].
     pub(super) fn of(text: &str) -> Vec<Self> {
         let text = text.trim().trim_matches(['"', '\'', '`', '<', '>']);
         // Of what holds blanks only what begins at a root is a path.
@@ -72,13 +78,23 @@ impl Part {
             let cut = stage.split('\0').next().unwrap_or_default().to_owned();
             let bare: String = stage.chars().filter(|c| !c.is_control()).collect();
             let folded = path::fold_look_alikes(&bare);
-            for reading in [bare.replace('\\', ""), bare.replace('\\', "/"), folded, cut] {
-                let choices = path::readings(&reading).texts;
-                let read = choices.iter().flat_map(|choice| found(choice)).filter_map(|choice| Self::read(&choice));
-                for part in read.collect::<Vec<_>>() {
+            let mut readings = vec![bare.replace('\\', ""), bare.replace('\\', "/"), folded, cut];
+            readings.dedup();
+            for reading in readings {
+                let choices = path::readings(&reading);
+                let read = choices.texts.iter().flat_map(|choice| found(choice));
+                for part in read.filter_map(|choice| Self::read(&choice)) {
                     if !parts.contains(&part) {
                         parts.push(part);
                     }
+                    if parts.len() >= MAX_READINGS {
+                        return parts;
+                    }
+                }
+                // What is not put apart is no path of code, but may be any other.
+                if !choices.whole && reading.contains('/') && !reading.contains(['"', '\'', ';', '=']) {
+                    parts.resize(MAX_READINGS, Self { names: Vec::new(), rooted: true });
+                    return parts;
                 }
             }
         }
@@ -171,7 +187,7 @@ fn found(choice: &str) -> Vec<String> {
     for (at, step) in choice.split('/').enumerate() {
         let plain = path::plain_classes(&step.to_ascii_lowercase());
         let mut names: Vec<String> = Vec::new();
-        if plain.contains(['*', '?']) && !plain.starts_with(['*', '?']) {
+        if at < MAX_STEPS && plain.contains(['*', '?']) && !plain.starts_with(['*', '?']) {
             names.extend(table::found_by(&plain).into_iter().map(str::to_owned));
         }
         if names.is_empty() || paths.len() * names.len() > MAX_TWOS {
@@ -197,10 +213,18 @@ pub(super) struct Named {
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     all: Vec<Named>,
+    /// Readings of patterns among them.
+    read: usize,
 }
 
 impl Parts {
+    /// Whether more patterns have been read than are.
+    pub(super) const fn is_full(&self) -> bool {
+        self.read > MAX_READ
+    }
+
     pub(super) fn add(&mut self, parts: Vec<Part>, is_path: bool, is_name: bool) {
+        self.read += parts.len().saturating_sub(1);
         for part in parts {
             let is_known = part.is_known();
             let matters = is_known || part.rooted || is_path || is_name;
@@ -278,6 +302,9 @@ pub(super) fn secret(text: &str) -> Option<String> {
 
 /// The place to which one string leads, in a tool that may write there.
 pub(super) fn place(parts: &[Part], text: &str) -> Option<String> {
+    if parts.len() >= MAX_READINGS {
+        return Some("it has more readings than are looked at".to_owned());
+    }
     let rows = parts.iter().filter_map(|part| table::place_of(&part.names, part.rooted));
     match rows.map(|row| row.kind).find(|kind| *kind != Kind::Pipeline)? {
         Kind::Machine => Some(format!("`{text}` decides what runs later or who may come in")),

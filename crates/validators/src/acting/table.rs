@@ -121,9 +121,11 @@ pub(super) fn has_name(name: &str) -> bool {
 
 /// The names of places that a pattern for one name finds.
 pub(super) fn found_by(pattern: &str) -> Vec<&'static str> {
-    let glob = Glob::new(pattern);
-    let said = letters(pattern);
-    let finds = |name: &&&'static str| said * MIN_SHARE >= letters(name) && glob.matches(&[(**name).to_owned()]);
+    let (glob, said) = (Glob::new(pattern), letters(pattern));
+    let front = pattern.split(['*', '?']).next().unwrap_or_default();
+    let finds = |name: &&&'static str| {
+        name.starts_with(front) && said * MIN_SHARE >= letters(name) && glob.matches(&[(**name).to_owned()])
+    };
     if said == 0 { Vec::new() } else { PLACES.names.iter().filter(finds).copied().collect() }
 }
 

@@ -28,6 +28,11 @@ const MAX_PIECES: usize = 64;
 /// Folders of one call from which the links of its relative paths are followed.
 const MAX_FOLDERS: usize = 64;
 
+/// Bytes of a pattern that are put apart.
+const MAX_PATTERN: usize = 512;
+/// Spellings of one call that are put apart as patterns; a call with more is asked about.
+const MAX_PATTERNS: usize = 1_024;
+
 /// Ends of files that lie beside a store and belong to it.
 const BESIDE_STORE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -71,6 +76,8 @@ pub struct Suspects {
     pub follow: Vec<String>,
     /// Whether there are more of them than anybody follows.
     pub too_many: bool,
+    /// Spellings that were put apart as patterns.
+    patterns: usize,
 }
 
 impl OwnFiles {
@@ -190,13 +197,12 @@ impl OwnFiles {
         let is_word = !text.trim().contains(char::is_whitespace);
         for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
         {
-            // What has more choices than are put apart, and is no code, may name anything.
-            let is_path = !word.contains(|c: char| c.is_whitespace() || "\"'=;:<>".contains(c));
-            if is_path && !finds(word) && !path::readings(word).whole {
-                suspects.too_many = true;
-                return;
+            let mut readings = self.readings(word);
+            if !finds(word) && word.contains(['{', '(', '[']) {
+                let Some(found) = put_apart(&readings, word, suspects) else { return };
+                readings.extend(found);
             }
-            for reading in self.readings(word) {
+            for reading in readings {
                 let absolute = reading.starts_with('/');
                 let joined = folders.iter().filter(|_| !absolute).map(|folder| format!("{folder}/{reading}"));
                 for path in absolute.then(|| reading.clone()).into_iter().chain(joined) {
@@ -287,11 +293,8 @@ impl OwnFiles {
             for text in [stage.clone(), stage.replace('\\', ""), folded, bare, around] {
                 let local = without_scheme(text.trim());
                 let expanded = self.expanded(local);
-                let found = path::readings(&expanded).texts.into_iter().chain([expanded]);
-                for reading in found {
-                    if !reading.is_empty() && reading.len() <= path::MAX_PATH_BYTES && !readings.contains(&reading) {
-                        readings.push(reading);
-                    }
+                if !expanded.is_empty() && expanded.len() <= path::MAX_PATH_BYTES && !readings.contains(&expanded) {
+                    readings.push(expanded);
                 }
             }
         }
@@ -350,6 +353,24 @@ impl OwnFiles {
             }
         })
     }
+}
+
+/// What the spellings of a word stand for as patterns. One that cannot be put apart, and is no code, may name anything: then it
+/// is too many.
+fn put_apart(spellings: &[String], word: &str, suspects: &mut Suspects) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let is_code = word.contains(|c: char| c.is_whitespace() || "\"'=;:<>".contains(c));
+    for spelling in spellings.iter().filter(|spelling| spelling.contains(['{', '(', '['])) {
+        suspects.patterns += usize::from(spelling.contains(['{', '(']));
+        let choices = path::readings(spelling.get(..MAX_PATTERN).unwrap_or(spelling));
+        let is_whole = choices.whole && spelling.len() <= MAX_PATTERN;
+        suspects.too_many |= suspects.patterns > MAX_PATTERNS || !is_whole && !is_code;
+        if suspects.too_many {
+            return None;
+        }
+        found.extend(choices.texts);
+    }
+    Some(found)
 }
 
 /// Whether a text holds a name, whatever the case of its letters.
