@@ -16,6 +16,15 @@ use crate::secret::{Secret, has_credential_prefix, looks_like_credential, names_
 /// Characters of a value that are masked. A longer one is shown: it is no password.
 const MASKED_CHARS: std::ops::RangeInclusive<usize> = 4..=512;
 
+/// All that a person is shown of a server that may run from now on, whoever asks: what it runs or reaches, and what else an
+/// approval of it means.
+#[must_use]
+pub fn approval(entry: &ServerEntry, is_off: bool) -> Vec<String> {
+    let off = if is_off { " [disabled]" } else { "" };
+    let target = format!("{}{off}", entry.shown_line());
+    std::iter::once(target).chain(disclosed(entry)).collect()
+}
+
 /// What an approval of this server means beside the program or the address itself, one line each, safe for a terminal.
 #[must_use]
 pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
@@ -26,7 +35,7 @@ pub fn disclosed(entry: &ServerEntry) -> Vec<String> {
         // Shown beside what it runs.
         enabled: _,
         transport: _,
-        // Shown by `exact_line` in full, or by `masked_line`.
+        // Shown by `shown_line`.
         command,
         args,
         cwd,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard_protocol::mgp::{DefaultPolicy, RestartMode, TrustLevel};
 
-use crate::disclosure::{masked, masked_address};
+use crate::disclosure::masked_address;
 use crate::expand::{is_variable_name, references as variables};
 use crate::flow::FlowEntry;
 use crate::oauth::OAuthClient;
@@ -215,28 +215,10 @@ impl ServerEntry {
         self.line(true)
     }
 
-    /// As [`ServerEntry::exact_line`], with what can be nothing but a secret masked by its length; for people who decide.
-    pub fn masked_line(&self) -> String {
-        if let Some(url) = &self.url {
-            return printable(&masked_address(url));
-        }
-        let mut words = vec![quoted(self.command.as_deref().unwrap_or("?"))];
-        let mut name = "";
-        for arg in &self.args {
-            // `--token=x`, and `TOKEN=x` as `env` and `docker run -e` take it.
-            let named = |(flag, _): &(&str, &str)| flag.starts_with('-') || is_variable_name(flag);
-            let (flag, value) = arg.split_once('=').filter(named).unwrap_or(("", arg));
-            let shown = masked(if flag.is_empty() { name } else { flag }, value);
-            let masks = shown != value;
-            let shown = if masks { printable(&shown) } else { quoted(value) };
-            words.push(match (flag, masks) {
-                ("", _) => shown,
-                (flag, true) => format!("{}={shown}", quoted(flag)),
-                (_, false) => quoted(arg),
-            });
-            name = if arg.starts_with('-') { arg } else { "" };
-        }
-        words.join(" ")
+    /// What a person is shown who decides whether it may run: of a command every word counts, so that none is masked; in an
+    /// address what can be nothing but a secret is.
+    pub fn shown_line(&self) -> String {
+        self.url.as_ref().map_or_else(|| self.exact_line(), |url| printable(&masked_address(url)))
     }
 
     fn line(&self, hide: bool) -> String {
@@ -372,17 +354,17 @@ mod tests {
             assert_eq!(entry(args).exact_line(), exact);
             assert_eq!(entry(args).safe_line(), safe);
         }
-        for (args, masked) in [
-            (&["--api-key", "hunter2222"][..], "npx --api-key [10 characters masked]"),
-            (&["--token=hunter2222", "x"], "npx --token=[10 characters masked] x"),
-            (&["-e", "NOTION_TOKEN=ntn_1234567890", "img"], "npx -e NOTION_TOKEN=[14 characters masked] img"),
-            (&["-e", "MODE=fast", "a=b"], "npx -e MODE=fast a=b"),
+        for (args, shown) in [
+            (&["--api-key", "hunter2222"][..], "npx --api-key hunter2222"),
+            (&["-y", "--password", "evilpkg1"], "npx -y --password evilpkg1"),
+            (&["--token=hunter2222", "x"], "npx --token=hunter2222 x"),
+            (&["-e", "NOTION_TOKEN=ntn_1234567890", "img"], "npx -e NOTION_TOKEN=ntn_1234567890 img"),
             (&["--token", "rm -rf /"], "npx --token 'rm -rf /'"),
         ] {
-            assert_eq!(entry(args).masked_line(), masked);
+            assert_eq!(entry(args).shown_line(), shown);
         }
         let url = ServerEntry::http("a", "https://x.test/mcp?key=hunter2&page=2");
-        assert_eq!(url.masked_line(), "https://x.test/mcp?key=[7 characters masked]&page=2");
+        assert_eq!(url.shown_line(), "https://x.test/mcp?key=[7 characters masked]&page=2");
         for url in ["https://x.test/mcp?key=hunter2", "https://me:hunter2@x.test/mcp", "https://hunter2@x.test/mcp#a@b"]
         {
             assert_eq!(ServerEntry::http("a", url).safe_line(), "https://x.test/mcp");

@@ -45,7 +45,7 @@ pub use auth::Auth;
 pub use changes::{Changes, changes};
 pub use client::client_entry;
 pub use connect::{ConnectEditError, KnownServer, Replaced, Taken};
-pub use disclosure::disclosed;
+pub use disclosure::{approval, disclosed};
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
 pub use edit::{EditError, add_server, init_text, remove_server, switch_tool};
 pub use entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};

@@ -6,10 +6,12 @@
 //! check and the use is beyond it; only the isolation of the server closes that gap.
 
 mod glob;
+mod pattern;
 mod reading;
 mod resolve;
 
 pub use glob::Glob;
+pub use pattern::{Choices, choices, may_climb, readings};
 pub use reading::fold_look_alikes;
 
 use crate::{Finding, Verdict};
@@ -74,28 +76,6 @@ pub fn plain_classes(pattern: &str) -> String {
     plain
 }
 
-/// More choices of one pattern are not made one by one.
-const MAX_CHOICES: usize = 64;
-
-/// What `{a,b}` in a pattern stands for, as far as it is one: `{1}` is written like that. What would be too much stays.
-#[must_use]
-pub fn choices(pattern: &str) -> Vec<String> {
-    let mut open = vec![pattern.to_owned()];
-    let mut done = Vec::new();
-    while let Some(pattern) = open.pop() {
-        let choice = pattern.rmatch_indices('{').find_map(|(at, _)| {
-            let (front, rest) = (&pattern[..at], &pattern[at + 1..]);
-            let (inner, behind) = rest.split_once('}').filter(|(inner, _)| inner.contains(','))?;
-            Some(inner.split(',').map(|one| format!("{front}{one}{behind}")).collect::<Vec<_>>())
-        });
-        match choice {
-            Some(more) if open.len() + done.len() + more.len() <= MAX_CHOICES => open.extend(more),
-            _ => done.push(pattern),
-        }
-    }
-    done
-}
-
 /// Whether a pattern for names, from the base of a scope, may find what the scope denies. `finds_hidden` is whether a sign in
 /// front of a name may stand for a dot: to a shell it does not.
 pub fn check_pattern(scope: &Scope, pattern: &str, finds_hidden: bool) -> Verdict {
@@ -103,7 +83,7 @@ pub fn check_pattern(scope: &Scope, pattern: &str, finds_hidden: bool) -> Verdic
         return Ok(());
     }
     let bare = pattern.replace(['\'', '"', '\\'], "");
-    for choice in choices(&bare) {
+    for choice in choices(&bare).texts {
         let absolute = if choice.starts_with('/') { choice } else { format!("{}/{choice}", scope.base) };
         let path: Vec<_> =
             lexical(&absolute).iter().map(|name| glob::Spread::new(&glob::plain_groups(&fold(name)))).collect();

@@ -338,15 +338,20 @@ fn push_visible(c: char, out: &mut String) {
     }
 }
 
-/// Characters that drive a terminal, reorder or join what stands beside them, or show as nothing or as a blank.
-fn is_hidden(c: char) -> bool {
+/// Characters that drive a terminal, reorder, join or enclose what stands beside them, or show as nothing or as a blank.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    // The last two of each plane are no characters.
+    let is_none = u32::from(c) & 0xfffe == 0xfffe;
     c.is_control()
+        || is_none
         || matches!(c, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
             | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1345f}'
             | '\u{1bca0}'..='\u{1bca3}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
             | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
             | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{16fe4}' | '\u{1d159}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}' | '\u{fdd0}'..='\u{fdef}'
+            | '\u{488}' | '\u{489}' | '\u{20dd}'..='\u{20e0}' | '\u{20e2}'..='\u{20e4}' | '\u{16fe4}' | '\u{1d159}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
@@ -464,6 +469,7 @@ mod tests {
         assert_eq!(printable("a\u{1b}[2J\u{202e}b\n"), "a\\u{1b}[2J\\u{202e}b\n");
         assert_eq!(one_line("a\r\nb\tc\u{9b}"), "a\\r\\nb\\tc\\u{9b}");
         assert_eq!(printable("\u{600}\u{1bca0}\u{13430}"), "\\u{600}\\u{1bca0}\\u{13430}");
-        assert_eq!(printable("grüße 日本 👍"), "grüße 日本 👍");
+        assert_eq!(printable("a\u{fffc}\u{fffe}\u{489}b\u{20e3}"), "a\\u{fffc}\\u{fffe}\\u{489}b\\u{20e3}");
+        assert_eq!(printable("grüße 日本 👍 e\u{301}"), "grüße 日本 👍 e\u{301}");
     }
 }

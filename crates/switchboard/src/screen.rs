@@ -108,7 +108,7 @@ pub(crate) fn brief(text: &str, longest: usize) -> String {
 pub(crate) fn printable_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c != '\n' && (c.is_control() || is_invisible(c)) {
+        if c != '\n' && (is_invisible(c) || switchboard_policy::redact::is_hidden(c)) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }

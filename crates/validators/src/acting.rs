@@ -5,8 +5,10 @@
 //! refused, since a value alone does not tell what a server does with it. Most values are left after one look at their bytes.
 
 mod command;
+mod lead;
 mod place;
 mod statement;
+mod table;
 
 use switchboard_policy::key_role::{self, MAX_DEPTH, Role};
 use switchboard_policy::risk::{self, Assessment, OperatorWord};
@@ -17,6 +19,7 @@ use switchboard_wire::{Kind, Object, Raw};
 use crate::Finding;
 use crate::arguments::{Violation, patch, variables};
 pub(crate) use command::is_word_of_texts;
+use lead::{Part, Parts};
 use place::Place;
 
 /// The step of a question about a value that acts.
@@ -29,8 +32,6 @@ const MAX_VALUES: usize = 16 * 1024;
 const TWICE: &str = "a member stands twice, and servers differ in which one they read";
 /// Words of a list that may be a command.
 const MAX_WORDS: usize = 64;
-/// Members of one object that are joined to each other.
-const MAX_JOINED: usize = 16;
 
 /// What is known of a tool whose calls are looked at, computed once per definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,16 +69,17 @@ impl Outlook {
     /// are texts.
     #[must_use]
     pub fn question(&self, texts: &[String], arguments: &Raw) -> Option<Violation> {
-        let mut look = Look { outlook: self, left: MAX_VALUES, runs: false };
+        let mut look =
+            Look { outlook: self, left: MAX_VALUES, runs: false, parts: Parts::default(), writes: !self.looks };
         let found = match Object::open(arguments) {
             Ok(object) => {
-                let leads_there = |key: &str, member: &Raw| {
-                    member.kind() == Kind::String && place::is_pipeline(member.as_str().trim_matches('"'), key)
-                };
-                look.runs = !self.looks && object.iter().any(|(key, member)| leads_there(&key, &member));
+                look.runs = look.leads_to_pipeline(&object);
                 let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
-                let found = members.find_map(|(key, member)| Some(look.at(&member, &key, 1)?.under(&key)));
-                found.or_else(|| look.joined(&object))?
+                let found = members.find_map(|(key, member)| {
+                    look.name(&key);
+                    Some(look.at(&member, &key, 1)?.under(&key))
+                });
+                found.or_else(|| look.together())?
             }
             // What is no object has no members that a server could read.
             Err(_) if arguments.kind() != Kind::Object => return None,
@@ -114,6 +116,10 @@ struct Look<'a> {
     left: usize,
     /// What is written runs on other machines: each of its lines may be a command.
     runs: bool,
+    /// The strings of the call that may be paths, or pieces of one.
+    parts: Parts,
+    /// The tool may write to what it is given, as far as is seen.
+    writes: bool,
 }
 
 impl Look<'_> {
@@ -142,56 +148,89 @@ impl Look<'_> {
                 let Ok(object) = Object::open(value) else { return Some(ActingValue::new(TWICE)) };
                 // `{"path": {"p": ..}}` is a path still.
                 let said = |inner: &str| is_path(key) && key_role::of(inner) == Role::Other;
+                let around = self.runs;
+                self.runs |= self.leads_to_pipeline(&object);
                 let found = object.iter().find_map(|(inner, member)| {
                     let meant = if said(&inner) { key } else { &*inner };
+                    self.name(&inner);
                     Some(self.at(&member, meant, depth + 1)?.under(&inner))
                 });
-                found.or_else(|| self.joined(&object))
+                self.runs = around;
+                found
             }
             Kind::Array => self.list(value, key, depth),
             _ => self.text(value, key, depth),
         }
     }
 
-    /// A place that two members name together: `{"folder": "/root", "name": ".bashrc"}`.
-    fn joined(&self, object: &Object) -> Option<ActingValue> {
-        let strings = |is: fn(&str) -> bool| {
-            let members = object.iter().filter(move |(key, _)| is(key));
-            let each = members.flat_map(|(_, member)| member.elements().unwrap_or_else(|| vec![member]));
-            let texts = each.filter_map(|one| one.as_text()).filter(|text| !text.contains(char::is_whitespace));
-            texts.take(MAX_JOINED).collect::<Vec<_>>()
+    /// Whether a member of an object is the path of something that runs on other machines.
+    fn leads_to_pipeline(&self, object: &Object) -> bool {
+        let leads = |key: &str, member: &Raw| {
+            member.kind() == Kind::String
+                && place::may_name(key)
+                && member.as_text().is_some_and(|text| lead::is_pipeline(&text))
         };
-        let folders = strings(is_path);
-        if folders.is_empty() {
+        !self.outlook.looks && object.iter().any(|(key, member)| leads(&key, &member))
+    }
+
+    /// The place to which several strings of the call lead together: `{"folder": "/root", "name": ".bashrc"}`.
+    fn together(&self) -> Option<ActingValue> {
+        let place = if self.writes { self.parts.together() } else { None };
+        place.or_else(|| self.parts.secrets()).map(ActingValue::new)
+    }
+
+    /// Takes a key that may be the name of a file: `{"files": {".bashrc": ..}}`.
+    fn name(&mut self, key: &str) {
+        if !self.outlook.looks && key.contains(['.', '/', '\\', '~']) {
+            self.parts.add(Part::of(key), false, true);
+        }
+    }
+
+    /// What lies where a string leads, if a person would want to know: secrets, and for a tool that may write what runs later.
+    fn leads(&mut self, value: &Raw, key: &str) -> Option<ActingValue> {
+        if value.as_str().len() > lead::MAX_TEXT || self.is_settled(key) || !place::may_name(key) {
             return None;
         }
-        let names = strings(place::names_file);
-        let pairs = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
-        let paths = pairs.filter(|(folder, name)| folder != name && !name.starts_with(['/', '~']));
-        let mut paths = paths.map(|(folder, name)| format!("{}/{name}", folder.trim_end_matches('/')));
-        paths.find_map(|path| place::leads_to(&path, "path", self.outlook.looks)).map(ActingValue::new)
+        let (is_path, is_name) = (is_path(key), place::names_file(key));
+        if !is_path && !is_name && lead::is_no_piece(value.as_str().trim_matches('"')) {
+            return None;
+        }
+        let text = value.as_text()?;
+        let parts = Part::of(&text);
+        let writes = !self.outlook.looks || !parts.is_empty() && place::is_written(key);
+        self.writes |= writes;
+        let place = if writes { lead::place(&parts, &text) } else { None };
+        self.parts.add(parts, is_path, is_name);
+        if self.parts.is_full() {
+            return Some(ActingValue::new("it has more patterns than are looked at"));
+        }
+        if !(is_path || writes) {
+            return place.map(ActingValue::new);
+        }
+        place.or_else(|| lead::secret(&text).filter(|_| text.contains('/'))).map(ActingValue::new)
     }
 
     /// What a patch writes to.
-    fn patched(&self, value: &Raw, key: &str) -> Option<ActingValue> {
-        let is_named = patch::is_key(key);
-        let may_be = is_named || place::of(key) != Place::Text && patch::begins(value.as_str());
-        if !may_be || self.outlook.looks {
+    fn patched(&mut self, value: &Raw, key: &str) -> Option<ActingValue> {
+        let (raw, is_named) = (value.as_str(), patch::is_key(key));
+        let may_be = || raw.contains("\\n") && (place::of(key) != Place::Text || patch::begins(raw));
+        if self.outlook.looks || !is_named && !may_be() {
             return None;
         }
         let text = value.as_text()?;
         let patch = patch::read(&text, is_named)?;
-        let lead = patch.names.iter().find_map(|name| {
+        for name in &patch.names {
+            let mut parts = Part::of(name);
             // Files of a home are kept as patches as well.
-            let at_home = || place::leads_to(&format!("~/{name}"), "path", false).filter(|_| !name.contains('/'));
-            place::leads_to(name, "path", false).or_else(at_home)
-        });
-        let runs = || {
-            patch.names.iter().any(|name| place::is_pipeline(name, "path")).then_some(())?;
-            let added = text.lines().filter_map(|line| line.strip_prefix('+')).collect::<Vec<_>>().join("\n");
-            command::in_pipeline(head(&added))
-        };
-        lead.or_else(runs).map(ActingValue::new)
+            parts.iter_mut().for_each(|part| part.rooted |= !name.contains('/'));
+            if let Some(found) = lead::place(&parts, name) {
+                return Some(ActingValue::new(found));
+            }
+            self.parts.add(parts, false, true);
+        }
+        patch.names.iter().any(|name| lead::is_pipeline(name)).then_some(())?;
+        let added = text.lines().filter_map(|line| line.strip_prefix('+')).collect::<Vec<_>>().join("\n");
+        command::in_pipeline(head(&added)).map(ActingValue::new)
     }
 
     fn list(&mut self, value: &Raw, key: &str, depth: usize) -> Option<ActingValue> {
@@ -225,6 +264,9 @@ impl Look<'_> {
         {
             return Some(found);
         }
+        if let Some(found) = self.leads(value, key) {
+            return Some(found);
+        }
         // One word is a name, a number, an address: it may lead to a file, or choose what is done.
         if !self.outlook.looks && bytes.contains(&b'@') && place::forwards(key) {
             return Some(ActingValue::new("it has copies of something sent to an address"));
@@ -236,7 +278,7 @@ impl Look<'_> {
                 return Some(ActingValue::new(format!("`{name}` makes programs load code")));
             }
             if bytes.contains(&b'/') || bytes.get(1) == Some(&b'.') {
-                return place::leads_to(word, key, self.outlook.looks).map(ActingValue::new);
+                return None;
             }
             return self
                 .chosen(word, key)
@@ -255,12 +297,12 @@ impl Look<'_> {
         let what = command::within(text, place::of(key) == Place::Name)
             .or_else(|| statement::within(text))
             .or_else(|| command::in_code(text));
-        what.or_else(|| place::leads_to(text, key, self.outlook.looks)).map(ActingValue::new)
+        what.map(ActingValue::new)
     }
 
     /// Whether what stands under a key is looked at: no text, nothing that is judged already.
     fn is_open(&self, key: &str) -> bool {
-        if self.outlook.settled.iter().any(|settled| **settled == *key) {
+        if self.is_settled(key) {
             return false;
         }
         match place::of(key) {
@@ -270,11 +312,15 @@ impl Look<'_> {
         }
     }
 
+    /// Whether what stands under a key is judged already.
+    fn is_settled(&self, key: &str) -> bool {
+        self.outlook.settled.iter().any(|settled| **settled == *key)
+    }
+
     /// A word that chooses something grave, in a tool that lists no words to choose from.
     fn chosen(&self, word: &str, key: &str) -> Option<String> {
         let chooses = place::chooses(key) && !self.outlook.looks && word.len() <= 64;
-        let is_settled = || self.outlook.settled.iter().any(|settled| **settled == *key);
-        (chooses && !is_settled() && risk::is_grave_choice(word))
+        (chooses && !self.is_settled(key) && risk::is_grave_choice(word))
             .then(|| format!("`{word}` chooses something that takes away or acts for others"))
     }
 }

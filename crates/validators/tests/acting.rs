@@ -104,6 +104,16 @@ fn bad_input_is_answered_within_bounds() {
     assert!(Raw::parse(deep.clone(), &Limits::default()).is_err() || outlook.question(&[], &raw(&deep)).is_some());
     let many = format!("{{\"thing\":[{}\"x\"]}}", "\"x\",".repeat(20_000));
     assert!(outlook.question(&[], &raw(&many)).is_some());
+    // Patterns with more choices than are put apart, in one string and in many.
+    for thing in [
+        "{a,b}".repeat(100) + "/x",
+        "/srv/".to_owned() + &"+(".repeat(200) + &")".repeat(200) + "{a,b}{c,d}{e,f}{g,h}{i,j}{k,l}{m,n}",
+    ] {
+        let call = format!("{{\"thing\":{}}}", Raw::string(&thing).as_str());
+        assert!(outlook.question(&[], &raw(&call)).is_some(), "{thing}");
+    }
+    let patterns = format!("{{\"thing\":[{}\"x\"]}}", "\"{a,b}{c,d}{e,f}/x\",".repeat(2_000));
+    assert!(outlook.question(&[], &raw(&patterns)).is_some());
     let long = format!("{{\"thing\":{}}}", Raw::string(&"; a b ü ".repeat(200_000)).as_str());
     assert!(outlook.question(&[], &raw(&long)).is_none());
 }

@@ -257,3 +257,52 @@ fn what_cannot_be_seen_is_asked_about_and_patterns_for_finding_are_not() {
     assert!(!touched_by(r#"{"pattern":"*.toml"}"#, true));
     assert!(touched_by(r#"{"command":"cat *.toml"}"#, true));
 }
+
+/// Choices, ranges and classes are what they stand for, and code in cells of notebooks is code.
+#[test]
+fn what_a_pattern_or_a_cell_names_is_found() {
+    let config = "/homes/ann/.config/switchboard/mgp.toml";
+    let all = [
+        json!({"path": "/homes/ann/project/{l..n}gp.toml"}),
+        json!({"x": "/homes/ann/project/{l..n}gp.toml"}),
+        json!({"path": "{l..n}gp.toml"}),
+        json!({"path": "/homes/ann/project{-..0}mgp.toml"}),
+        json!({"path": "/homes/ann/project/mgp{-..0}toml"}),
+        json!({"path": "/homes/{a..c}nn/project/mgp.toml"}),
+        json!({"path": "/homes/ann/project/{x,m}gp.{t..t}oml"}),
+        json!({"path": "/homes/ann/project/@(m|x)gp.toml"}),
+        json!({"path": "/homes/ann/project/docs/[.][.]/mgp.toml"}),
+        json!({"path": "/homes/ann/project/docs/{..,x}/mgp.toml"}),
+        json!({"path": "/homes/ann/project/docs/{.}{.}/mgp.toml"}),
+        json!({"path": "docs/.[.]/mgp.toml"}),
+        json!({"path": format!("/homes/ann/project/{}mgp.toml", "{a,}".repeat(9))}),
+        json!({"notebook_path": "a.ipynb", "new_source": format!("open('{config}','w').write('a b')")}),
+        json!({"notebook_path": "a.ipynb", "new_source": format!("x = 1\nopen('{config}', 'w').write('a b')\n")}),
+        json!({"source": format!("import shutil\nshutil.copy('x', '{config}')")}),
+        json!({"source": ["import os\n", format!("os.remove('{config}')\n")]}),
+        json!({"cell_source": format!("!cp x {config}")}),
+        json!({"cells": [{"cell_type": "code", "source": format!("%cd /tmp\n!rm {config}")}]}),
+        json!({"notebook": {"cells": [{"cellSource": [format!("open('{config}', 'w')\n")]}]}}),
+        json!({"cell_index": 1, "content": format!("print(1)\nopen('{config}', 'w')")}),
+        json!({"notebook": "a", "text": "import os\nos.remove('/homes/ann/project/mgp.toml')"}),
+        json!({"edit": format!("{{\"new_source\": \"open('{config}', 'w').write(a, b)\"}}")}),
+    ];
+    let missed: Vec<_> = all.iter().filter(|arguments| !touches(arguments)).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    let honest = [
+        json!({"path": "/homes/ann/project/{a..c}x.toml"}),
+        json!({"path": "/homes/ann/project/src/[id]/page.tsx"}),
+        json!({"path": "/homes/ann/project/src/{a,b}/{c,d}.ts"}),
+        json!({"path": "app/@modal/(..)photo/[id]/page.tsx"}),
+        json!({"notebook_path": "a.ipynb", "new_source": "import pandas as pd\ndf = pd.read_csv('data/x.csv')\ndf.head()"}),
+        json!({"notebook_path": "a.ipynb", "new_source": "df = df[df['a'] > 1].groupby(['b', 'c']).agg({'d': 'sum'})"}),
+        json!({"cell_source": "%matplotlib inline\nplt.plot(x, y)\nplt.savefig('out/plot.png')"}),
+        json!({"source": "# Title\n\nSome *markdown* with a [link](https://example.com/a/b)."}),
+        json!({"source": "The New York Times, 2024"}),
+        json!({"source": "src/main.rs", "destination": "src/lib.rs"}),
+        json!({"cell": "A1", "text": "Reads ~/.config/other/mgp.toml at the start"}),
+        json!({"body": "Edit mgp.toml by hand, see the docs", "title": "x"}),
+    ];
+    let found: Vec<_> = honest.iter().filter(|arguments| touches(arguments)).collect();
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 
 use super::{Client, Imported};
-use crate::disclosure::disclosed;
+use crate::disclosure::approval;
 use crate::edit::{EditError, add_server};
 use crate::entry::ServerEntry;
 use crate::error::ConfigError;
@@ -166,9 +166,9 @@ impl fmt::Display for Plan {
         }
         for item in &self.items {
             if let Ok(entry) = &item.action {
-                let off = if entry.enabled == Some(false) { " [disabled]" } else { "" };
-                writeln!(f, "  + {}: {}{off} {}", entry.id, entry.masked_line(), source(item))?;
-                for line in disclosed(entry) {
+                let mut lines = approval(entry, entry.enabled == Some(false)).into_iter();
+                writeln!(f, "  + {}: {} {}", entry.id, lines.next().unwrap_or_default(), source(item))?;
+                for line in lines {
                     writeln!(f, "      {line}")?;
                 }
                 for note in &item.notes {

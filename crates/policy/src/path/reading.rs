@@ -1,5 +1,6 @@
 //! The readings of a path: what a server might open when it is handed this string.
 
+use super::pattern;
 use crate::{Finding, Verdict};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -65,12 +66,30 @@ fn add_readings(readings: &mut Vec<String>, text: &str) -> Verdict {
         return Err(Finding::new("path-separator", "a slash next to a backslash is read differently by servers"));
     }
     let unescaped = text.replace('\\', "");
-    for reading in [text.to_owned(), unescaped, folded.trim().to_owned(), lenient_names(&folded)] {
+    let mut own = vec![text.to_owned(), unescaped, folded.trim().to_owned(), lenient_names(&folded)];
+    let found = own.iter().map(|reading| as_pattern(reading)).collect::<Result<Vec<_>, _>>()?;
+    own.extend(found.into_iter().flatten());
+    for reading in own {
         if !readings.contains(&reading) {
             readings.push(reading);
         }
     }
     Ok(())
+}
+
+/// What a name stands for where it is taken for a pattern, as far as that leads up: `[.][.]/x`, `@(..)/x`. Names with brackets are
+/// ordinary (`[id]/page.tsx`), and lead where they say.
+fn as_pattern(text: &str) -> Result<Vec<String>, Finding> {
+    if !text.contains(['[', '(', '{']) || !pattern::may_climb(text) {
+        return Ok(Vec::new());
+    }
+    let found = pattern::readings(text);
+    if !found.whole {
+        return Err(
+            Finding::new("path-shape", "a name with that many choices is not a path").suggest("pass one plain path")
+        );
+    }
+    Ok(found.texts)
 }
 
 /// `file:` URLs name a local path if they name no other host; any other scheme is not a path.

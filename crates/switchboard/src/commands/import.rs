@@ -80,7 +80,7 @@ fn report(
                     "file": item.file,
                     "added": item.action.as_ref().ok().map(|entry| &entry.id),
                     "reason": item.action.as_ref().err(),
-                    "target": item.action.as_ref().ok().map(ServerEntry::masked_line),
+                    "target": item.action.as_ref().ok().map(ServerEntry::shown_line),
                     "approves": item.action.as_ref().ok().map(disclosed),
                     "notes": item.notes,
                 })

@@ -2,7 +2,7 @@
 //! everything else that the file says of it.
 
 use serde_json::json;
-use switchboard_config::{Origin, Server, Trust as Approvals, disclosed, load};
+use switchboard_config::{Origin, Server, Trust as Approvals, approval, disclosed, load};
 
 use crate::Outcome;
 use crate::arguments::{Common, Trust};
@@ -109,14 +109,10 @@ fn list(common: &Common, waiting: &[&Server]) {
 fn show(server: &Server) {
     let entry = &server.entry;
     screen::out(format_args!("{} ({}:{})", server.id(), server.file.display(), server.line));
-    // Of a command every word counts. In an address what can only be a key is masked.
-    let target = if entry.url.is_some() { entry.masked_line() } else { entry.exact_line() };
-    let off = if server.enabled() { "" } else { " [disabled]" };
-    screen::out(format_args!("    {target}{off}"));
+    for line in approval(entry, !server.enabled()) {
+        screen::out(format_args!("    {line}"));
+    }
     if entry.mgp.as_ref().and_then(|mgp| mgp.trust_level).is_none() {
         screen::out(format_args!("    trust level: {} (nothing is said)", server.trust_level().as_str()));
-    }
-    for line in disclosed(entry) {
-        screen::out(format_args!("    {line}"));
     }
 }

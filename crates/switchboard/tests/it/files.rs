@@ -172,6 +172,26 @@ fn an_import_of_a_projects_file_shows_what_its_servers_are_given() {
 }
 
 #[test]
+fn an_import_of_a_projects_file_shows_every_word_of_its_commands() {
+    let home = Home::new();
+    for (args, line) in [
+        (
+            r#"["-y", "pkg", "--token=sk-abcdefgh12345678", "--password", "hunter22"]"#,
+            "npx -y pkg --token=sk-abcdefgh12345678 --password hunter22",
+        ),
+        (r#"["-y", "--password", "evilpkg1"]"#, "npx -y --password evilpkg1"),
+        (r#"["run", "--rm", "--secret", "evil99image"]"#, "npx run --rm --secret evil99image"),
+    ] {
+        home.write(
+            "project/.mcp.json",
+            &format!(r#"{{"mcpServers": {{"lint": {{"command": "npx", "args": {args}}}}}}}"#),
+        );
+        let shown = home.run(&["import", "--project", "--dry-run"]).ok();
+        assert!(shown.contains(line) && !shown.contains("masked"), "{shown}");
+    }
+}
+
+#[test]
 fn a_server_added_to_the_project_by_hand_is_trusted() {
     let home = Home::new();
     home.run(&["add", "mine", "--project", "--", "true"]).ok();

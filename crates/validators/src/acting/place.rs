@@ -4,13 +4,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use switchboard_policy::key_role::{self, Role};
-use switchboard_policy::path;
 use switchboard_policy::risk::fallback::words;
 use switchboard_protocol::mgp::security::ToolSecurity;
 
 use super::is_path;
-use crate::arguments::pattern;
-use crate::shell;
 
 type Set = LazyLock<HashSet<&'static str>>;
 
@@ -54,55 +51,15 @@ tables! {
     /// Keys that choose what is done.
     CHOOSING = "action actions operation operations op ops service subcommand verb event function fn fun tool type state method \
         methods";
-    /// Files that are run at every start of something, or that say who may come in.
-    STARTED = ".bashrc .zshrc .profile .bash_profile .bash_login .zshenv .zprofile .zlogin config.fish authorized_keys crontab \
-        sudoers rc.local .xinitrc .xprofile";
+    /// Last words of keys for texts that name files as well.
+    TITLES = "title document documents doc docs template";
+    /// Words of keys for what a tool writes, also one that otherwise only looks: it converts or unpacks something.
+    WRITTEN = "output out outfile outdir outpath dest destination save saved saves export";
+    /// Last words of keys that say what sort something is: what stands there is nobody's path.
+    SORTS = "tag tags category categories column columns field fields language languages package packages module modules dependency \
+        dependencies type types kind kinds format formats event events";
 }
 
-/// Folders of such.
-const STARTED_IN: [&str; 7] = [
-    "/etc/cron",
-    "/etc/systemd/",
-    "/etc/sudoers.d/",
-    "/.config/autostart/",
-    "/.config/systemd/",
-    "/library/launchagents/",
-    "/library/launchdaemons/",
-];
-/// Places of a project where what is written runs in whoever opens it: of editors, agents and version control.
-const OPENED: [&str; 14] = [
-    ".claude/",
-    ".codex/",
-    ".cursor/",
-    ".cursorrules",
-    ".envrc",
-    ".gemini/",
-    ".git/",
-    ".gitmodules",
-    ".mcp.json",
-    ".npmrc",
-    ".vscode/launch.json",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-    ".windsurf/",
-];
-/// Places of a project where what is written runs on other machines or at every commit, and that are part of daily work: what
-/// is written there is looked at.
-const PIPELINES: [&str; 13] = [
-    ".buildkite/",
-    ".circleci/",
-    ".devcontainer/",
-    ".drone.yml",
-    ".github/actions/",
-    ".github/workflows/",
-    ".gitlab-ci.yml",
-    ".husky/",
-    ".pre-commit-config.yaml",
-    ".travis.yml",
-    ".woodpecker.yml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-];
 /// Words of a description that tell what a tool is about.
 const MAX_SAID: usize = 8;
 
@@ -179,68 +136,22 @@ pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     is_todo || name.into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
 }
 
-/// Whether a path leads into a folder, or to a file.
-fn is_at(path: &str, place: &str) -> bool {
-    path.match_indices(place).any(|(at, _)| {
-        let whole = place.ends_with('/') || at + place.len() == path.len();
-        whole && (at == 0 || path[..at].ends_with('/'))
-    })
-}
-
-/// Whether what is written to a path runs on other machines or at every commit.
-pub(super) fn is_pipeline(path: &str, key: &str) -> bool {
-    path.len() <= 1024 && is_path(key) && PIPELINES.iter().any(|place| is_at(path, place))
-}
-
 /// Whether the strings under a key are names of files, or find such below a folder that another key names.
 pub(super) fn names_file(key: &str) -> bool {
     let excludes = |word: &String| word.starts_with("exclude") || word.starts_with("ignore");
     is_path(key) || last_word(key, |last| FILES.contains(last)) && !words(key).iter().any(excludes)
 }
 
-/// A pattern with the names in the place of its signs that it finds among those which run at every start.
-fn found_by(pattern: &str) -> Vec<String> {
-    let step = |step: &str| {
-        let plain = path::plain_classes(step);
-        let says = plain.bytes().filter(u8::is_ascii_alphanumeric).count() > 1 && !plain.starts_with(['*', '?']);
-        let steps = OPENED.iter().flat_map(|place| place.split('/')).chain(STARTED.iter().copied()).chain(["hooks"]);
-        let glob = (plain.contains(['*', '?']) && says).then(|| path::Glob::new(&plain))?;
-        steps.filter(|name| !name.is_empty()).find(|name| glob.matches(&[(*name).to_owned()]))
-    };
-    let filled =
-        |choice: String| choice.split('/').map(|name| step(name).unwrap_or(name)).collect::<Vec<_>>().join("/");
-    pattern::choices(pattern).into_iter().map(filled).filter(|path| path != pattern).collect()
+/// Whether a key says that a tool writes to what stands there.
+pub(super) fn is_written(key: &str) -> bool {
+    key.len() > 2 && words(key).iter().any(|word| WRITTEN.contains(word.as_str()))
 }
 
-/// What lies where a path leads, if a person would want to know: secrets, and for a tool that may write what runs at every start.
-pub(super) fn leads_to(text: &str, key: &str, looks: bool) -> Option<String> {
-    if text.len() > 1024 || !is_path(key) && (looks || !names_file(key)) {
-        return None;
-    }
-    if !looks && text.contains(['[', '{', '(', '*', '?']) {
-        return found_by(text)
-            .into_iter()
-            .find_map(|path| leads_there(&path, looks))
-            .or_else(|| leads_there(text, looks));
-    }
-    leads_there(text, looks)
-}
-
-fn leads_there(text: &str, looks: bool) -> Option<String> {
-    if !looks && OPENED.iter().any(|place| is_at(text, place)) {
-        return Some(format!("what is written to `{text}` decides what runs later"));
-    }
-    if !text.contains('/') {
-        return None;
-    }
-    // Everybody reads the list of users.
-    if shell::holds_secrets(text) && !text.ends_with("/etc/passwd") {
-        return Some(format!("`{text}` holds secrets"));
-    }
-    let name = text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let is_home = text.starts_with(['/', '~']);
-    let lower = || text.to_ascii_lowercase();
-    let starts = STARTED.contains(name.as_str()) || STARTED_IN.iter().any(|folder| lower().contains(folder));
-    let hooks = text.contains("/.git/hooks/") || text.starts_with(".git/hooks/");
-    (!looks && (is_home && starts || hooks)).then(|| format!("`{text}` decides what runs later or who may come in"))
+/// Whether a string under a key may be a path or a piece of one: no text, no sort of something, nothing that is left out.
+pub(super) fn may_name(key: &str) -> bool {
+    let leaves_out = |word: &String| word.starts_with("exclude") || word.starts_with("ignore");
+    let is_title = || last_word(key, |last| FILES.contains(last) || TITLES.contains(last));
+    !last_word(key, |last| SORTS.contains(last))
+        && (of(key) != Place::Text || is_title())
+        && !((key.contains("xclude") || key.contains("gnore")) && words(key).iter().any(leaves_out))
 }

@@ -40,6 +40,8 @@ pub(super) fn joined(arguments: &Raw, base: &str) -> Vec<String> {
         let text = text.trim();
         let climbs = text == ".." || text.starts_with("../") || text.starts_with("./");
         let counts = role == Role::Path || climbs && !is_text(role);
+        // A pattern goes down from where it begins, and is judged as what it finds.
+        let counts = counts && !text.contains(['*', '?']);
         let is_relative = counts && !text.is_empty() && !text.starts_with(['/', '~']) && !text.contains("://");
         if !is_relative || text.len() > path::MAX_PATH_BYTES || text.contains(char::is_whitespace) {
             return;

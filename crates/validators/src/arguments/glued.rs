@@ -99,7 +99,7 @@ pub(super) fn filled_in(word: &str) -> Option<Vec<String>> {
     let fill = |climbing: bool| {
         let names = word.split('/').map(|name| match name {
             name if !is_pattern(&name) => name.to_owned(),
-            name if climbing && may_be_step_up(name) => "..".to_owned(),
+            name if climbing && path::may_climb(name) => "..".to_owned(),
             // Without the signs that a path has none of, a bracket is a sign like others.
             name => name.replace(['*', '?'], ANY_NAME),
         });
@@ -107,27 +107,8 @@ pub(super) fn filled_in(word: &str) -> Option<Vec<String>> {
     };
     let deeper =
         word.contains("**").then(|| word.replace("**", "a/b/c")).map(|word| word.replace(['*', '?'], ANY_NAME));
-    let climbing = word.split('/').filter(is_pattern).any(may_be_step_up).then(|| fill(true));
+    let climbing = word.split('/').filter(is_pattern).any(path::may_climb).then(|| fill(true));
     Some([Some(fill(false)), deeper, climbing].into_iter().flatten().collect())
-}
-
-/// Whether some shell reads `..` out of a pattern for one name. A sign in front stands for no dot; a class may.
-pub(super) fn may_be_step_up(name: &str) -> bool {
-    let mut literal = String::new();
-    let mut letters = name.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '*' | '?' => {}
-            '[' => {
-                let class: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
-                if !class.contains(['.', '!', '^']) {
-                    return false;
-                }
-            }
-            letter => literal.push(letter),
-        }
-    }
-    name.starts_with(['.', '[']) && literal.len() <= 2 && literal.bytes().all(|byte| byte == b'.')
 }
 
 /// Whether a word has signs of a pattern, to a shell or to a library for patterns.

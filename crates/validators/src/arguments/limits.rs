@@ -44,15 +44,17 @@ struct Known<'a> {
     words: bool,
     /// Whether the key says that it is a patch.
     patch: bool,
+    /// Whether the key is for a list of files, which may be given by patterns.
+    files: bool,
     evidence: Evidence<'a>,
 }
 
 impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
-        let (named, operand, words, patch) = (false, false, false, false);
+        let (named, operand, words, patch, files) = (false, false, false, false, false);
         let (machine, other, several) = (Machine::No, remote::Other::No, false);
-        Self { field, role, named, machine, other, several, operand, words, patch, evidence: Evidence::none() }
+        Self { field, role, named, machine, other, several, operand, words, patch, files, evidence: Evidence::none() }
     }
 }
 
@@ -144,8 +146,9 @@ impl<'a> Limits<'a> {
                     let other = remote::Other::of(&key);
                     let several = machine == Machine::Surely && key.ends_with(['s', 'S']);
                     let words = in_words;
-                    let patch = patch::is_key(&key);
-                    let inner = Known { field, role, named, machine, other, several, operand, words, patch, evidence };
+                    let (patch, files) = (patch::is_key(&key), pattern::is_key_of_files(&key));
+                    let inner =
+                        Known { field, role, named, machine, other, several, operand, words, patch, files, evidence };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -236,8 +239,11 @@ impl<'a> Limits<'a> {
             // Several words of a command are no path together, and what a pattern finds is judged with them.
             let apart = text.trim().contains(' ') || glued::is_pattern(text.trim());
             let several = *words && !matches!(field, Field::Place | Field::Perhaps) && apart;
+            // Files may be given by a pattern, which goes down from wherever a relative path may begin.
+            let found = known.files && *field == Field::Place && glued::is_pattern(text.trim());
+            let (field, anchored) = if found { (Field::Below, false) } else { (*field, self.anchored) };
             if !several {
-                at(SCOPE, place::check(&self.checks.places, *field, evidence, self.anchored, text, self.world))?;
+                at(SCOPE, place::check(&self.checks.places, field, evidence, anchored, text, self.world))?;
             }
             if *role == Role::Path {
                 at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;

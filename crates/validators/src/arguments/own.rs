@@ -5,6 +5,7 @@
 //! the rules for paths know, and the words of commands and code. A text that only speaks of them (prose of more than one word)
 //! does not. Which links lead there has to be looked up: this module says for which paths.
 
+mod cells;
 mod parts;
 
 use switchboard_policy::path;
@@ -13,7 +14,7 @@ use switchboard_wire::Raw;
 use parts::Parts;
 
 use super::role::Role;
-use super::{dial, patch, pattern, uri, walk};
+use super::{dial, patch, uri, walk};
 use crate::{Finding, percent};
 
 /// Paths of one call whose links are followed; a call that names more is asked about.
@@ -26,6 +27,11 @@ const MAX_JOINED: usize = 256;
 const MAX_PIECES: usize = 64;
 /// Folders of one call from which the links of its relative paths are followed.
 const MAX_FOLDERS: usize = 64;
+
+/// Bytes of a pattern that are put apart.
+const MAX_PATTERN: usize = 512;
+/// Spellings of one call that are put apart as patterns; a call with more is asked about.
+const MAX_PATTERNS: usize = 1_024;
 
 /// Ends of files that lie beside a store and belong to it.
 const BESIDE_STORE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -70,6 +76,8 @@ pub struct Suspects {
     pub follow: Vec<String>,
     /// Whether there are more of them than anybody follows.
     pub too_many: bool,
+    /// Spellings that were put apart as patterns.
+    patterns: usize,
 }
 
 impl OwnFiles {
@@ -105,6 +113,7 @@ impl OwnFiles {
                 glance.metadata = Some(text.trim().to_owned());
             }
         });
+        cells::each(arguments, &mut |text| glance.concerns_own = glance.concerns_own || self.counts(Role::Code, text));
         glance.concerns_own |= !all;
         glance
     }
@@ -157,6 +166,11 @@ impl OwnFiles {
                 self.look_at(role, text, &folders, only_reads, &mut suspects);
             }
         });
+        cells::each(arguments, &mut |text| {
+            if suspects.touched.is_none() && !suspects.too_many {
+                self.look_at(Role::Code, text, &folders, only_reads, &mut suspects);
+            }
+        });
         suspects
     }
 
@@ -183,7 +197,12 @@ impl OwnFiles {
         let is_word = !text.trim().contains(char::is_whitespace);
         for word in words.iter().filter(|word| word.len() <= path::MAX_PATH_BYTES && (any_name || self.may_name(word)))
         {
-            for reading in self.readings(word) {
+            let mut readings = self.readings(word);
+            if !finds(word) && word.contains(['{', '(', '[']) {
+                let Some(found) = put_apart(&readings, word, suspects) else { return };
+                readings.extend(found);
+            }
+            for reading in readings {
                 let absolute = reading.starts_with('/');
                 let joined = folders.iter().filter(|_| !absolute).map(|folder| format!("{folder}/{reading}"));
                 for path in absolute.then(|| reading.clone()).into_iter().chain(joined) {
@@ -336,6 +355,24 @@ impl OwnFiles {
     }
 }
 
+/// What the spellings of a word stand for as patterns. One that cannot be put apart, and is no code, may name anything: then it
+/// is too many.
+fn put_apart(spellings: &[String], word: &str, suspects: &mut Suspects) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let is_code = word.contains(|c: char| c.is_whitespace() || "\"'=;:<>".contains(c));
+    for spelling in spellings.iter().filter(|spelling| spelling.contains(['{', '(', '['])) {
+        suspects.patterns += usize::from(spelling.contains(['{', '(']));
+        let choices = path::readings(spelling.get(..MAX_PATTERN).unwrap_or(spelling));
+        let is_whole = choices.whole && spelling.len() <= MAX_PATTERN;
+        suspects.too_many |= suspects.patterns > MAX_PATTERNS || !is_whole && !is_code;
+        if suspects.too_many {
+            return None;
+        }
+        found.extend(choices.texts);
+    }
+    Some(found)
+}
+
 /// Whether a text holds a name, whatever the case of its letters.
 fn holds(text: &[u8], name: &[u8]) -> bool {
     let Some((first, rest)) = name.split_first() else { return true };
@@ -418,7 +455,7 @@ fn matches(pattern: &str, name: &str) -> bool {
         return pattern.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(name) || pattern == name;
     }
     let name = name.to_lowercase();
-    pattern::choices(&pattern.to_lowercase()).iter().any(|pattern| {
+    path::choices(&pattern.to_lowercase()).texts.iter().any(|pattern| {
         // A class of letters counts as any of them.
         path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
     })

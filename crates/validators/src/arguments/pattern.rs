@@ -9,26 +9,42 @@ use std::slice;
 use switchboard_policy::path;
 
 use super::{body, glued, place};
-use crate::Verdict;
 use crate::arguments::World;
-
-/// More choices of one pattern are not put apart.
-const MAX_CHOICES: usize = 64;
-/// Signs in front of a group, as libraries for patterns have them.
-const GROUP_SIGNS: [char; 5] = ['@', '+', '*', '?', '!'];
+use crate::{Finding, Verdict};
 
 /// Whether everything that a pattern finds lies inside. `anchored` is whether another argument is the place that it goes
 /// down from.
 pub(super) fn check(places: &[path::Scope], anchored: bool, text: &str, world: &dyn World) -> Verdict {
+    // To many readers a backslash in front of a sign only says that the sign is meant.
+    let unescaped = text.replace('\\', "");
+    if unescaped.len() < text.len() && path::may_climb(&unescaped) {
+        each(&unescaped, |choice| place::inside(places, &filled(choice), world))?;
+    }
     if anchored && text.starts_with('\\') {
         // `\bword\b` is an expression.
         return if body::names_path(places, text) { place::inside(places, text, world) } else { Ok(()) };
     }
-    let choices = choices(text);
-    choices.iter().try_for_each(|choice| {
+    each(text, |choice| {
         one(places, anchored, choice, world)?;
         glued::parts(choice).try_for_each(|part| one(places, anchored, part, world))
     })
+}
+
+/// Judges each choice of a pattern. One with too many of them has to go down in all of them, from where it begins.
+fn each(text: &str, judge: impl Fn(&str) -> Verdict) -> Verdict {
+    let choices = path::choices(text);
+    let begins_anew = || ["{/", ",/", "(/", "|/", "{~", ",~", "(~", "|~"].iter().any(|begin| text.contains(begin));
+    if !choices.whole && (path::may_climb(text) || begins_anew()) {
+        let why = "the pattern has more choices than can be looked at, and some may lead outside";
+        return Err(Finding::new("path-shape", why));
+    }
+    choices.texts.iter().try_for_each(|choice| judge(choice))
+}
+
+/// Whether a key is for a list of files: tools take patterns there as well (`{"files": ["src/**/*.ts"]}`).
+pub(super) fn is_key_of_files(key: &str) -> bool {
+    let last = || switchboard_policy::risk::fallback::words(key).pop().unwrap_or_default();
+    key.ends_with(['s', 'S']) && ["files", "paths", "filenames", "filepaths"].contains(&last().as_str())
 }
 
 /// Whether a name that is written out is what a search may look for: then a denial of such names speaks of it.
@@ -83,7 +99,7 @@ fn filled(choice: &str) -> String {
         name if !is_sign(name) => name.to_owned(),
         // As an expression it stands for everything.
         ".*" if index + 1 == count => glued::ANY_NAME.to_owned(),
-        name if glued::may_be_step_up(name) => "..".to_owned(),
+        name if path::may_climb(name) => "..".to_owned(),
         name => name.replace(['*', '?'], glued::ANY_NAME),
     });
     names.collect::<Vec<_>>().join("/")
@@ -99,63 +115,9 @@ fn may_be_there(places: &[path::Scope], choice: &str) -> bool {
     }
 }
 
-/// What braces and groups of a pattern stand for.
-pub(crate) fn choices(text: &str) -> Vec<String> {
-    let mut done = Vec::new();
-    let mut open = path::choices(text);
-    while let Some(choice) = open.pop() {
-        match group(&choice) {
-            Some(more) if open.len() + done.len() + more.len() <= MAX_CHOICES => open.extend(more),
-            _ => done.push(choice),
-        }
-    }
-    done
-}
-
-/// The choices of the last group, `@(a|b)` or a plain one. What may stand several times stands once and twice.
-fn group(text: &str) -> Option<Vec<String>> {
-    let at = text.rfind('(')?;
-    let (front, rest) = (&text[..at], &text[at + 1..]);
-    let (inner, behind) = rest.split_once(')')?;
-    let sign = front.chars().next_back().filter(|sign| GROUP_SIGNS.contains(sign));
-    // In an expression the sign belongs to what stands in front of it.
-    let bare = sign.map_or(front, |sign| &front[..front.len() - sign.len_utf8()]);
-    let words: Vec<&str> = inner.trim_start_matches("?:").split('|').collect();
-    let once = words.iter().map(|word| format!("{bare}{word}{behind}"));
-    let twice = words.iter().map(|word| format!("{bare}{word}{word}{behind}"));
-    let none = || format!("{bare}{behind}");
-    Some(match sign {
-        Some('!') => vec![format!("{bare}*{behind}")],
-        Some('+') => once.chain(twice).collect(),
-        Some('*') => once.chain(twice).chain([none()]).collect(),
-        Some('?') => once.chain([none()]).collect(),
-        _ => once.collect(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn braces_and_groups_are_put_apart() {
-        for (text, expected) in [
-            ("a", &["a"][..]),
-            ("{a,b}/c", &["a/c", "b/c"]),
-            ("@(..)/x", &["../x"]),
-            ("+(.)/x", &["../x", "./x"]),
-            ("(..|x)/y", &["../y", "x/y"]),
-            ("?(../)x", &["../x", "x"]),
-            ("..{,}/x", &["../x", "../x"]),
-            ("(unclosed", &["(unclosed"]),
-        ] {
-            let mut found = choices(text);
-            found.sort();
-            assert_eq!(found, expected, "{text}");
-        }
-        assert!(choices(&"{a,b}".repeat(40)).len() <= MAX_CHOICES);
-        assert!(choices(&"+(a|b)".repeat(40)).len() <= MAX_CHOICES);
-    }
 
     #[test]
     fn signs_are_filled_as_shells_may() {

@@ -204,3 +204,136 @@ fn a_search_for_a_denied_name_is_refused_and_leaving_it_out_is_not() {
         ],
     );
 }
+
+/// A pattern that some library reads a step up out of: by escapes, classes, ranges, groups.
+#[test]
+fn a_pattern_that_may_climb_is_refused_under_every_key() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "root": {"type": "string"}, "pattern": {"type": "string"}, "glob": {"type": "string"},
+        "files": {}, "paths": {}, "excludePatterns": {"type": "array", "items": {"type": "string"}}, "query": {},
+        "include": {"type": "array", "items": {"type": "string"}}, "content": {"type": "string"},
+    }});
+    let schema = std::sync::Arc::new(switchboard_policy::schema::Schema::read(&crate::common::raw(&schema)));
+    let scope = json!({"paths": ["/srv/ok", "/srv/ok/**"]});
+    let limited = checks_from("/srv/ok", &[], &json!({}), &[scope]).with_schema(Some(schema));
+    let climbing = [
+        "\\.\\./*",
+        "\\.\\./*.key",
+        "\\../x",
+        ".\\./x",
+        "src/.\\./.\\./*",
+        "[.]\\./x",
+        "{-..0}./*",
+        ".{-..0}/**",
+        "{-..0}{-..0}/*",
+        "{.,x}{-..0}/*",
+        "{0..-}./*",
+        "src/{..,x}/../*",
+        "[.][.]/*.key",
+        ".[!a]/x",
+        "[!a][!a]/x",
+        "[!a]*/x",
+        "[[:punct:]][[:punct:]]/x",
+        "@(.)@(.)/x",
+        "+(.)/*",
+        "*(.)/*",
+        "{a,{b,..}}/x",
+        "{.}{.}/x",
+    ];
+    let many = format!("{}{{.,x}}{{.,y}}/{{.,z}}{{.,y}}/x", "{a,b}{c,d}".repeat(4));
+    let climbing = climbing.iter().copied().chain([many.as_str()]);
+    let hostile = climbing.flat_map(|pattern| {
+        [
+            json!({"path": "/srv/ok", "pattern": pattern}),
+            json!({"path": "/srv/ok", "glob": pattern, "query": "x"}),
+            json!({"path": "/srv/ok", "include": ["*.rs", pattern]}),
+            json!({"files": [pattern]}),
+            json!({"files": pattern, "root": "/srv/ok"}),
+            json!({"paths": ["src/a.ts", pattern]}),
+            json!({"file_paths": [pattern]}),
+            json!({"path": pattern}),
+            json!({"pattern": pattern}),
+        ]
+    });
+    assert_hostile(&limited, &hostile.collect::<Vec<_>>());
+    assert_hostile(
+        &limited,
+        &[
+            json!({"path": "[.][.]"}),
+            json!({"path": "/srv/ok/.[.]/.[.]/etc"}),
+            json!({"path": "/srv/ok/[.][.]"}),
+            json!({"x": "[.][.]/x"}),
+            json!({"paths": ["/srv/ok/[.][.]/x"]}),
+            json!({"path": "/srv/ok", "excludePatterns": ["\\.\\./x"], "pattern": "../*"}),
+            json!({"files": ["/etc/*"]}),
+            json!({"files": ["~/*.key"]}),
+            json!({"files": ["../*.ts"]}),
+            json!({"files": ["src/**/*.ts", "{/etc,x}/passwd"]}),
+            json!({"path": "src/*.ts"}),
+            json!({"path": "/srv/ok/*"}),
+        ],
+    );
+}
+
+/// Globs where tools take a list of files, names with brackets, and expressions.
+#[test]
+fn patterns_and_names_that_go_down_pass() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "root": {"type": "string"}, "repo_path": {"type": "string"}, "pattern": {"type": "string"},
+        "files": {}, "paths": {}, "include": {}, "exclude": {}, "glob": {"type": "string"}, "old_string": {"type": "string"},
+    }});
+    let schema = std::sync::Arc::new(switchboard_policy::schema::Schema::read(&crate::common::raw(&schema)));
+    let scope = json!({"paths": ["/srv/ok", "/srv/ok/**"]});
+    let limited = checks_from("/srv/ok", &[], &json!({}), &[scope]).with_schema(Some(schema));
+    let globs = [
+        "src/**/*.{ts,tsx}",
+        "src/**/*.ts",
+        "*.py",
+        "**/*.md",
+        "packages/*/src/**",
+        "[a-z]*.json",
+        "[!a]*.ts",
+        "[!_]*.py",
+        "img_{1..9}.png",
+        "chapter-{a..c}.md",
+        "./src/*.rs",
+        "src/*.test.ts",
+        ".github/**/*.yml",
+        "!(node_modules)/**",
+        "app/[id]/page.tsx",
+        "app/[...slug].tsx",
+        "app/[[...slug]]/page.tsx",
+        "pages/[id].tsx",
+        "/srv/ok/src/**/*.rs",
+        "test/**/*.{spec,test}.{js,jsx,ts,tsx}",
+    ];
+    let honest = globs.iter().flat_map(|glob| {
+        [
+            json!({"files": [glob]}),
+            json!({"files": glob}),
+            json!({"files": ["a.txt", glob], "root": "/srv/ok"}),
+            json!({"repo_path": "/srv/ok", "files": [glob, "*.toml"]}),
+            json!({"paths": [glob]}),
+            json!({"path": "/srv/ok", "pattern": glob}),
+            json!({"path": "/srv/ok/src", "include": [glob], "exclude": ["node_modules/**"]}),
+        ]
+    });
+    assert_honest(&limited, &honest.collect::<Vec<_>>());
+    let names = [
+        "app/[id]/page.tsx",
+        "app/[...slug]/page.tsx",
+        "app/[[...slug]]/page.tsx",
+        "app/(group)/page.tsx",
+        "app/@modal/(.)photo/[id]/page.tsx",
+        "docs/notes (1).md",
+        "src/[a-z].rs",
+        "src/{id}/x.ts",
+    ];
+    let honest = names.iter().flat_map(|name| [json!({"path": name}), json!({"path": format!("/srv/ok/{name}")})]);
+    assert_honest(&limited, &honest.collect::<Vec<_>>());
+    let words = ["(foo|bar|baz)", "\\bword\\b", "[A-Z]\\w+Error", "https?://", "^import .* from", "TODO|FIXME"];
+    let many = format!("({})", (0..90).map(|number| format!("word{number}")).collect::<Vec<_>>().join("|"));
+    let words = words.iter().copied().chain([many.as_str()]);
+    let honest = words.map(|word| json!({"path": "/srv/ok", "pattern": word}));
+    assert_honest(&limited, &honest.collect::<Vec<_>>());
+}
