@@ -122,6 +122,13 @@ impl Look<'_> {
         if kind == Kind::Bool && value.as_str() == "true" && place::takes_away(key, self.outlook.looks) {
             return Some(ActingValue::new("it asks for something to be thrown away"));
         }
+        if kind == Kind::Bool
+            && value.as_str() == "true"
+            && !self.outlook.looks
+            && let Some(what) = place::reaches_others(key, None)
+        {
+            return Some(ActingValue::new(what));
+        }
         if kind == Kind::String && value.as_str().len() > 2 && place::loads_code(key) {
             return Some(ActingValue::new(format!("`{key}` makes programs load code")));
         }
@@ -272,6 +279,12 @@ impl Look<'_> {
 
     /// A word that chooses something grave, in a tool that lists no words to choose from.
     fn chosen(&self, word: &str, key: &str) -> Option<String> {
+        if word.len() <= 64
+            && !self.outlook.looks
+            && let Some(what) = place::reaches_others(key, Some(word))
+        {
+            return Some(what.to_owned());
+        }
         let chooses = place::chooses(key) && !self.outlook.looks && word.len() <= 64;
         let is_settled = || self.outlook.settled.iter().any(|settled| **settled == *key);
         (chooses && !is_settled() && risk::is_grave_choice(word))
