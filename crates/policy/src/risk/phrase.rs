@@ -66,7 +66,8 @@ pub(super) fn changes_too(sentence: &str) -> Option<Verb> {
     let changes = |part: &str| {
         let words: Vec<String> = words(part).into_iter().take(2).collect();
         let [verb, object] = words.as_slice() else { return false };
-        let bare = verb.strip_suffix("es").filter(|bare| CHANGING_TOO.contains(bare)).or_else(|| verb.strip_suffix('s'));
+        let bare =
+            verb.strip_suffix("es").filter(|bare| CHANGING_TOO.contains(bare)).or_else(|| verb.strip_suffix('s'));
         let is_verb = CHANGING_TOO.contains(verb.as_str()) || bare.is_some_and(|bare| CHANGING_TOO.contains(bare));
         is_verb && OBJECTS.contains(object.as_str())
     };
@@ -84,7 +85,8 @@ pub(super) fn names_thing(sentence: &str) -> bool {
     let said: Vec<String> = sentence.split_whitespace().take(8).flat_map(words).collect();
     let start = said.iter().position(|word| !matches!(word.as_str(), "a" | "an" | "the")).unwrap_or_default();
     let said = &said[start..];
-    let Some(end) = said.iter().position(|word| OF.contains(word.as_str()) || matches!(word.as_str(), "for" | "in" | "on"))
+    let Some(end) =
+        said.iter().position(|word| OF.contains(word.as_str()) || matches!(word.as_str(), "for" | "in" | "on"))
     else {
         return false;
     };
@@ -124,11 +126,12 @@ pub(super) fn is_deed(name: &[String], described: &str) -> bool {
     leads || verb.is_some() && has_object && told
 }
 
-/// Whether two words are the same but for their endings: `enroll`, `enrols`.
-pub(super) fn same(one: &str, other: &str) -> bool {
-    let common = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let rest = |word: &str| word.len() - common;
-    one == other || other.strip_suffix('s') == Some(one) || common >= 4 && rest(one) <= 2 && rest(other) <= 2
+/// Whether a word of a sentence is the verb of a name: the same, or its third person, however its last letter is doubled (`enroll`,
+/// `enrols`). A name in the plural is a thing.
+pub(super) fn same(own: &str, said: &str) -> bool {
+    let single = |word: &'_ str| word.strip_suffix("ll").map_or_else(|| word.to_owned(), |stem| format!("{stem}l"));
+    let bare = said.strip_suffix("es").filter(|bare| *bare == own).or_else(|| said.strip_suffix('s')).unwrap_or(said);
+    own == said || single(own) == single(bare)
 }
 
 #[cfg(test)]
@@ -178,7 +181,10 @@ mod tests {
     fn a_deed_contradicts_a_hint() {
         let deed = |name: &str, says: &str| is_deed(&words(name), says);
         assert!(deed("set_volume", "Sets the volume") && deed("commit", "Records changes") && deed("close_issue", ""));
-        assert!(deed("git_reset_hard", "Resets hard to a commit") && deed("sync_folders", "Makes a folder equal to another"));
+        assert!(
+            deed("git_reset_hard", "Resets hard to a commit")
+                && deed("sync_folders", "Makes a folder equal to another")
+        );
         assert!(!deed("open_orders", "Lists the orders that are open") && !deed("order_book", "Book of orders"));
         assert!(!deed("closing_prices", "Prices of a stock"));
     }

@@ -138,6 +138,8 @@ tables! {
     RECORDED = "value content target data rdata";
     RECORDS = "record records rrset recordset";
     TYPED = "type record_type";
+    /// What a repository is set back to.
+    RESET_TO = "mode hard commit target ref revision commit_hash to";
     /// Arguments that are worth money, and those that say whose or which.
     AMOUNTS = "amount amount_usd amount_in_cents qty quantity lamports wei notional";
     COUNTERPARTS = "to recipient recipients payee beneficiary iban account account_id account_number destination to_address \
@@ -155,7 +157,8 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
     let has = |list: &Set| name.iter().enumerate().any(|(place, word)| place != at && list.contains(word.as_str()));
     let mild = || {
         let fronted = |place: usize, word: &str| place == 0 && at + 1 < name.len() && IN_FRONT.contains(word);
-        let is_mild = |(place, word): (usize, &String)| place != at && MILD.contains(word.as_str()) && !fronted(place, word);
+        let is_mild =
+            |(place, word): (usize, &String)| place != at && MILD.contains(word.as_str()) && !fronted(place, word);
         name.iter().enumerate().any(is_mild)
     };
     let changes = matches!(verb.kind, Kind::Change | Kind::Manage);
@@ -166,7 +169,9 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
         .iter()
         .zip(name.iter().skip(1))
         .find_map(|(joins, word)| matches!(joins.as_str(), "and" | "then").then(|| doubtful(word)).flatten());
-    let led = name.get(at).filter(|_| name.len() > 1).and_then(|word| doubtful(word));
+    // What the index of a repository is set back to is what was there; the rest of it is told by the arguments.
+    let unstages = matches!(name, [git, reset] if git == "git" && reset == "reset");
+    let led = name.get(at).filter(|_| name.len() > 1 && !unstages).and_then(|word| doubtful(word));
     // What an agent started itself it may end.
     let own = |kind: Kind| kind == Kind::Stop && has(&OWN);
     if led.is_some_and(|(_, kind)| own(*kind)) {
@@ -250,6 +255,11 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
     }
     if let Some(at) = at(&GRANTING).and_then(place) {
         return Some((Told::Argument(at), Kind::Grant));
+    }
+    // `git reset` with a commit or a mode throws work away.
+    let resets = matches!(name.as_slice(), [git, reset] if git == "git" && reset == "reset");
+    if let (true, Some(at)) = (resets, at(&RESET_TO).and_then(place)) {
+        return Some((Told::Argument(at), Kind::Overwrite));
     }
     // A record with a type and a value is one of the names that a domain has.
     let named = name.iter().any(|word| RECORDS.contains(word.as_str()));

@@ -165,7 +165,11 @@ pub(super) fn forwards(key: &str) -> bool {
 
 /// What a yes under this key, or this word, does to others: something is shown to everybody, or people are written to.
 pub(super) fn reaches_others(key: &str, said: Option<&str>) -> Option<&'static str> {
-    let is = |list: &HashSet<&str>, text: &str| list.contains(words(text).join("_").as_str()) || list.contains(text);
+    // Most keys are spelled as they stand in the table, or are too long for it.
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let is = |list: &HashSet<&str>, text: &str| {
+        text.len() <= 24 && (list.contains(text) || !plain(text) && list.contains(words(text).join("_").as_str()))
+    };
     if is(&SHOWING, key) && said.is_none_or(|word| is(&EVERYBODY, &word.to_ascii_lowercase())) {
         // `visibility` and the like say who, not whether.
         let whether = said.is_some() || key.to_ascii_lowercase().contains("public");

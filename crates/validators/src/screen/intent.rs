@@ -158,11 +158,10 @@ pub(super) fn names<'a>(tool: &'a str, properties: &'a [String], description: &s
     let read = |text: &str| reading::read(text, Names::default());
     let opening = sentence::split(&disguise::plain(cut(description))).into_iter().next().unwrap_or_default();
     let name = read(&words(&reach::apart(tool)));
-    let opening = Some(purpose::own_memory(read(&opening), &opening, tool)).filter(|said| is_excused(*said, tool));
-    let core = name.and(opening.unwrap_or_default());
-    let said = opening.unwrap_or_default();
+    let opening = Some(read(&opening)).filter(|classes| is_excused(*classes, tool)).unwrap_or_default();
+    let core = name.and(opening);
     let domain = properties.iter().take(MOST_PROPERTIES).map(|name| read(&words(name))).fold(core, Classes::and);
-    Names { tool, properties, domain, core, opening: said }
+    Names { tool, properties, domain, core, opening }
 }
 
 /// A name in plain letters, its parts as words.
@@ -206,6 +205,7 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
         .into_iter()
         .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
         .filter_map(|(sentence, classes)| {
+            let classes = purpose::without_examples(classes, &sentence);
             let less = match place {
                 Place::Name => NAME,
                 Place::Title => TITLE,
@@ -217,7 +217,10 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
             let certain = certain::is_certain(sure, own, place)
                 || place != Place::Result
                     && (certain::takes_content(own, &sentence, names.tool) || has_account(&sentence));
-            let told = purpose::only_tells(&sentence, own, place, names) || !certain && purpose::is_own(own, place, names);
+            let first = || place == Place::Description && text.trim_start().starts_with(sentence.trim());
+            let told = purpose::only_tells(&sentence, own, place, names)
+                || !certain && purpose::is_own(own, place, names)
+                || purpose::keeps_for_later(own, &sentence, names.tool) && first();
             (odds >= mark && !told && !orders::is_cleared(&sentence)).then_some((certain, odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
@@ -241,10 +244,9 @@ fn own_file(classes: Classes, sentence: &str, tool: &str) -> Classes {
 
 /// Whether a sentence names a bank account or a wallet: where an order is given besides, money is to go there.
 fn has_account(sentence: &str) -> bool {
-    static ACCOUNT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| {
-            Regex::new(r"\b(?:[a-z]{2}\d{2}(?: ?[a-z0-9]{4})(?: ?\d{2,4}){2,6}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok()
-        });
+    static ACCOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:[a-z]{2}\d{2}(?: ?[a-z0-9]{4})(?: ?\d{2,4}){2,6}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok()
+    });
     let example = ["e.g.", "example", "such as"].iter().any(|word| sentence.contains(word));
     !example && ACCOUNT.as_ref().is_some_and(|account| account.is_match(sentence))
 }
@@ -322,10 +324,7 @@ fn sentences(text: &str, place: Place, names: Names<'_>) -> Vec<(String, Classes
                 continue;
             }
             let part = part.join(" ");
-            let classes = reading::read(&part, names);
-            let first = at == 0 && place == Place::Description;
-            let classes = if first { purpose::own_memory(classes, &part, names.tool) } else { classes };
-            let classes = placed(classes, place, at == 0, names);
+            let classes = placed(reading::read(&part, names), place, at == 0, names);
             if frame::complete(classes).next().is_some() {
                 sentences.push((part, classes));
             }

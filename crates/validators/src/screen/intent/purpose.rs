@@ -82,7 +82,11 @@ pub(super) fn only_tells(sentence: &str, classes: Classes, place: Place, names: 
     }
     let sentence = sentence.trim().trim_start_matches(['-', '*', '\u{2022}', ' ']);
     let of_data = OF_DATA.iter().any(|start| sentence.starts_with(start)) && !classes.meets(SPOKEN);
-    of_data || names.properties.iter().any(|name| name.contains('_') && name.replace('_', " ") == sentence.trim_end_matches('.'))
+    of_data
+        || names
+            .properties
+            .iter()
+            .any(|name| name.contains('_') && name.replace('_', " ") == sentence.trim_end_matches('.'))
 }
 
 /// Whether a sentence is a tool's own first one, or its name, and orders nothing besides.
@@ -91,23 +95,41 @@ pub(super) fn is_own(classes: Classes, place: Place, names: Names<'_>) -> bool {
         Place::Description => classes.has(Class::Opening) && !classes.meets(BESIDES),
         // A name says no more than the first sentence.
         Place::Name => {
-            let said = names.opening.and(set(&[Class::Imperative, Class::Domain, Class::Astray, Class::Own, Class::Named]));
+            let said =
+                names.opening.and(set(&[Class::Imperative, Class::Domain, Class::Astray, Class::Own, Class::Named]));
             !names.opening.is_empty() && !classes.meets(BESIDES) && classes.minus(said).is_empty()
         }
         _ => false,
     }
 }
 
-/// The classes of the first sentence of a tool that keeps what it is told: that it does so for later is what it is for.
-pub(super) fn own_memory(classes: Classes, sentence: &str, tool: &str) -> Classes {
+/// Whether the first sentence of a tool that keeps what it is told says no more than that it does so for later.
+pub(super) fn keeps_for_later(classes: Classes, sentence: &str, tool: &str) -> bool {
     let tool = tool.to_lowercase();
     let besides = BESIDES.without(Class::Every).and(set(&[Class::Trust, Class::Rules, Class::Approve, Class::Skip]));
     let keeps = MEMORIES.iter().any(|part| tool.contains(part));
     let configures = SETTINGS.iter().any(|part| tool.contains(part)) && sentence.contains("client");
-    if !(keeps || configures) || classes.meets(besides) || sentence.contains(".md") {
+    (keeps || configures) && !classes.meets(besides) && !sentence.contains(".md")
+}
+
+/// The classes of a sentence without the address, where all that looks like one is an example: a scheme alone, a placeholder,
+/// `name@example.com`, the last word of a longer quotation in an item of a list.
+pub(super) fn without_examples(classes: Classes, sentence: &str) -> Classes {
+    if !classes.has(Class::Destination) {
         return classes;
     }
-    classes.without(Class::AgentFile).without(Class::Remember).without(Class::Every).without(Class::Persist)
+    let item = sentence.trim_start().starts_with(['\u{2022}', '-', '*']) && sentence.matches('"').count() >= 4;
+    let words = || sentence.split_whitespace().filter(|word| word.contains("://") || word.contains('@'));
+    let is_example = |word: &str| {
+        let host = word.split_once("://").map(|(_, host)| host);
+        let vague = host.is_some_and(|host| !host.starts_with(|c: char| c.is_alphanumeric() || c == '<'));
+        let quoted = item && !word.starts_with('"') && word.trim_end_matches([',', '.', ')']).ends_with('"');
+        vague || host.is_none() && word.contains("@example.com") || quoted
+    };
+    let spoken = ["our", "ours", "us", "external", "attacker", "outside", "third-party", "below", "following"];
+    let theirs = sentence.split_whitespace().any(|word| spoken.contains(&word));
+    let all = words().next().is_some() && words().all(is_example);
+    if all && !theirs { classes.without(Class::Destination) } else { classes }
 }
 
 #[cfg(test)]
@@ -125,7 +147,12 @@ mod tests {
         assert!(is_own(set(&[Class::Opening, Class::Secret]), Place::Description, names));
         assert!(!is_own(set(&[Class::Opening, Class::Every]), Place::Description, names));
         let later = set(&[Class::AgentFile, Class::Every]);
-        assert!(own_memory(later, "save it for later conversations", "memory_save").is_empty());
-        assert_eq!(own_memory(later, "save it for later conversations", "add"), later);
+        assert!(keeps_for_later(later, "save it for later conversations", "memory_save"));
+        assert!(!keeps_for_later(later, "save it for later conversations", "add"));
+        assert!(!keeps_for_later(later.with(Class::Silent), "save it for later conversations", "memory_save"));
+        let sent = set(&[Class::Destination, Class::Put]);
+        assert!(!without_examples(sent, "fill the field with test@example.com").has(Class::Destination));
+        assert!(without_examples(sent, "fill the field with a@b.example").has(Class::Destination));
+        assert!(without_examples(sent, "forward it to us, a@example.com").has(Class::Destination));
     }
 }

@@ -42,8 +42,10 @@ const FILES: [&str; 20] = [
 const CLIENT_SETTINGS: [&str; 2] = [".cursor/mcp.json", "claude_desktop_config"];
 
 /// Any of them, in letters of either case: most texts name none, and are not read for it.
-static NAMED_FILE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(&format!("(?i){}|{}", FILES.map(regex::escape).join("|"), CLIENT_SETTINGS.map(regex::escape).join("|"))).ok());
+static NAMED_FILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(&format!("(?i){}|{}", FILES.map(regex::escape).join("|"), CLIENT_SETTINGS.map(regex::escape).join("|")))
+        .ok()
+});
 
 /// What is done to a file that is taken.
 const TAKES: Classes =
@@ -126,7 +128,9 @@ fn files(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
         let classes = reading::read(sentence, names);
         // What writes into the settings of a client takes nothing out of them.
         let settings = !conceals && !FILES.iter().any(|secret| file.contains(secret));
-        if settings && !classes.meets(set(&[Class::Read, Class::Copy, Class::Encode, Class::Foreign, Class::Destination])) {
+        if settings
+            && !classes.meets(set(&[Class::Read, Class::Copy, Class::Encode, Class::Foreign, Class::Destination]))
+        {
             return None;
         }
         let before = sentence.find(file).map_or("", |at| &sentence[..at]);
@@ -176,8 +180,22 @@ fn image(text: &str) -> Option<Found> {
 const ENGLISH: [&str; 12] = ["the", "of", "to", "a", "is", "in", "and", "for", "with", "or", "if", "from"];
 /// Words that make a file a place to be told of, or one of several ways.
 const PLACES: [&str; 16] = [
-    "path", "paths", "location", "default", "defaults", "or", "otherwise", "unless", "instead", "if", "e.g", "example",
-    "optional", "missing", "public", "named",
+    "path",
+    "paths",
+    "location",
+    "default",
+    "defaults",
+    "or",
+    "otherwise",
+    "unless",
+    "instead",
+    "if",
+    "e.g",
+    "example",
+    "optional",
+    "missing",
+    "public",
+    "named",
 ];
 
 /// What lies in a file with secrets is to go into an argument of the tool, in whatever language that is said: "note what lies in
@@ -199,7 +217,8 @@ fn handed_over(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
         let own = |word: &String| names.properties.contains(word);
         let marks = sentence.contains(['\'', '"', '`', '„', '“', '«', '「']);
         let foreign = words.len() > 4 && !words.iter().any(|word| ENGLISH.contains(&word.as_str()));
-        let into = words.windows(2).any(|pair| matches!(pair[0].as_str(), "into" | "in" | "as" | "under") && own(&pair[1]));
+        let into =
+            words.windows(2).any(|pair| matches!(pair[0].as_str(), "into" | "in" | "as" | "under") && own(&pair[1]));
         let placed = words.iter().any(|word| PLACES.contains(&word.as_str()))
             || NAMED_ONLY.iter().any(|word| sentence.contains(word));
         let taken = foreign && (file || env && marks) && words.iter().any(own) || file && into && marks && !placed;
@@ -212,9 +231,8 @@ fn handed_over(text: &str, place: Place, names: Names<'_>) -> Option<Found> {
 
 /// Words that say whose an account is, and for having money go there.
 const THEIRS: [&str; 6] = ["our", "my", "clearing", "escrow", "collecting", "settlement"];
-const PAID_TO: [&str; 14] = [
-    "put", "use", "enter", "set", "send", "pay", "route", "transfer", "place", "goes", "go", "add", "replace", "fill",
-];
+const PAID_TO: [&str; 14] =
+    ["put", "use", "enter", "set", "send", "pay", "route", "transfer", "place", "goes", "go", "add", "replace", "fill"];
 
 /// A bank account or a wallet of the server's own that money is to go to, whatever stands between the two.
 fn account(text: &str) -> Option<Found> {
@@ -423,7 +441,8 @@ const WHOLE: [&str; 12] = [
 ];
 
 /// Words of a name for what stands before it, and for what is in a file.
-const BEFORE_IT: [&str; 8] = ["above", "so far", "until now", "up to now", "this point", "before this", "till now", "said earlier"];
+const BEFORE_IT: [&str; 8] =
+    ["above", "so far", "until now", "up to now", "this point", "before this", "till now", "said earlier"];
 const SECRET_PLACES: [&str; 6] = ["ssh", "gnupg", "aws", "kube", "netrc", "pgpass"];
 const BODIES: [&str; 8] = ["bodies", "body", "listing", "dump", "contents", "content", "verbatim", "lines"];
 
@@ -476,10 +495,6 @@ mod tests {
     #[test]
     fn files_are_found_in_either_case() {
         assert!(NAMED_FILE.as_ref().is_some_and(|file| file.is_match("~/.SSH/ID_RSA") && !file.is_match("idrsa")));
-        assert!(
-            is_code("note=$(cat~/.ssh/id_rsa")
-                && is_code("open(\"~/.netrc")
-                && !is_code("(~/.netrc)")
-        );
+        assert!(is_code("note=$(cat~/.ssh/id_rsa") && is_code("open(\"~/.netrc") && !is_code("(~/.netrc)"));
     }
 }

@@ -248,9 +248,7 @@ fn by_shape(word: &str, quoted: bool, names: Names<'_>) -> Classes {
     let bare = word.trim_end_matches('.');
     // A link under a word of the text is a reference for whoever reads on; an image is fetched.
     let reference = bare.contains("](") && !bare.contains("![");
-    // A scheme alone, or with a placeholder behind it, is no place.
-    let leads = bare.split_once("://").is_some_and(|(_, host)| host.starts_with(|c: char| c.is_alphanumeric() || c == '<'));
-    if leads && !reference || is_mail(bare) || is_address(bare) {
+    if bare.contains("://") && !reference || is_mail(bare) || is_address(bare) {
         classes = classes.with(Class::Destination);
     }
     if SECRET_PATHS.iter().any(|path| bare.contains(path)) {
@@ -313,9 +311,7 @@ fn is_secret_variable(word: &str) -> bool {
 const PERSISTENT_PATHS: [&str; 6] = [".git/hooks", ".bashrc", ".zshrc", "authorized_keys", "sudoers", "crontab"];
 
 fn is_mail(word: &str) -> bool {
-    // Everybody's example is nobody's address.
-    let is_host = |host: &str| host.contains('.') && !host.starts_with("example.com");
-    word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && is_host(host))
+    word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
 }
 
 fn is_address(word: &str) -> bool {
