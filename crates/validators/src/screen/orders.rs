@@ -65,7 +65,8 @@ pub(super) fn is_cleared(sentence: &str) -> bool {
     let tokens = tokens(rules, sentence, &[]);
     let present = groups(&tokens);
     let found = |wanted: Answer| {
-        rules.rules.iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &present, &|_| true).is_some())
+        let of_sentences = rules.rules.iter().filter(|rule| !rule.of_names());
+        of_sentences.into_iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &present, &|_| true).is_some())
     };
     found(Answer::Clear) && !found(Answer::Hold)
 }

@@ -463,6 +463,11 @@ fn grabs(name: &str, names: Names<'_>) -> Option<Found> {
     if spoken && BEFORE_IT.iter().any(|before| words.contains(before)) && !names.core.has(Class::Context) {
         return Some(found("property", message, whole && words.contains("above") || words.contains("so far"), classes));
     }
+    // `previous_turns_verbatim`: the conversation by another name.
+    let turns = has(&["turns", "messages", "prompts", "exchanges"]) && has(&["previous", "earlier", "prior", "past"]);
+    if whole && turns && !names.core.has(Class::Context) {
+        return Some(found("property", message, words.contains("verbatim") || words.contains("full"), classes));
+    }
     let loot = classes.both(set(&[Class::Context, Class::SecretFile]));
     if !whole || loot.is_empty() || loot.meets(names.core) {
         return None;
