@@ -105,7 +105,7 @@ pub(super) fn names_thing(sentence: &str) -> bool {
     let many = head.ends_with('s') && !head.ends_with("ss") && !head.ends_with("us") && !head.ends_with("is");
     let joined = before.iter().any(|word| word == "and") || sentence.contains(", ");
     // One word in front of `of` is no verb: that would have an object.
-    of && (before.is_empty() || !many || joined || is_thing) || !of && is_thing
+    is_thing || of && (before.is_empty() || !many || joined)
 }
 
 /// Whether name and description of a tool say that something is done, so that a hint that nothing is does not count.
@@ -117,7 +117,7 @@ pub(super) fn is_deed(name: &[String], described: &str) -> bool {
     let Some(first) = said.first() else { return leads };
     let verb = verbs::of_sentence(first);
     if verb.is_some_and(|verb| verb.kind == Kind::Look) || names_thing(described) {
-        return false;
+        return changes_too(described.split(". ").next().unwrap_or_default()).is_some();
     }
     let own = name.iter().any(|word| same(word, first));
     let object = said.get(1).map(String::as_str);

@@ -127,7 +127,7 @@ pub(super) fn without_examples(classes: Classes, sentence: &str) -> Classes {
         vague || host.is_none() && word.contains("@example.com") || quoted
     };
     let spoken = ["our", "ours", "us", "external", "attacker", "outside", "third-party", "below", "following"];
-    let theirs = sentence.split_whitespace().any(|word| spoken.contains(&word));
+    let theirs = sentence.split_whitespace().any(|word| spoken.contains(&word.trim_matches([',', '.', ':', '"'])));
     let all = words().next().is_some() && words().all(is_example);
     if all && !theirs { classes.without(Class::Destination) } else { classes }
 }
