@@ -206,6 +206,7 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
         .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
         .filter_map(|(sentence, classes)| {
             let classes = purpose::without_examples(classes, &sentence);
+            frame::complete(classes).next()?;
             let less = match place {
                 Place::Name => NAME,
                 Place::Title => TITLE,
