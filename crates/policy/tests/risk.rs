@@ -555,7 +555,7 @@ fn a_hint_that_nothing_is_changed_yields_to_a_deed_in_name_and_description() {
     for (name, says) in [
         ("order_book", "Order book of a symbol"),
         ("open_orders", "Lists orders that are open"),
-        ("press_releases", "Press releases of a company"),
+        ("closing_prices", "Prices of a stock"),
         ("set_theory_help", "Explains set theory"),
         ("cell_values", "Values of cells"),
     ] {

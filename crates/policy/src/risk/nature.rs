@@ -552,6 +552,9 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         Some(_) if hands_out_secrets(&words, start) && name.iter().any(|word| HANDING_OUT.contains(word.as_str())) => {
             return Some(Verb { kind: Kind::Reveal, sure: true });
         }
+        Some(verb) if !verb.sure && phrase::is_compound(&words[start..]) => {
+            return Some(Verb { kind: Kind::Look, sure: false });
+        }
         Some(verb) => (start, verb),
         // `reserve_listing`: the verb of the name is one that nobody knows, and what stands behind it is its object.
         None if is_own_verb(&words[start..], name) => return None,

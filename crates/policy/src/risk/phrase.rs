@@ -41,7 +41,7 @@ tables! {
     BESIDE = "for in on at from per by and or with that which";
     /// Nouns behind a verb that make it one as well: `release_date`, `trade_id`.
     ATTRIBUTES = "date dates note notes version versions id ids name names number numbers rate rates code codes type types \
-        calendar time times";
+        calendar time times book books";
 }
 
 /// What a verb with its particle says at the beginning of these words.
@@ -77,6 +77,12 @@ pub(super) fn changes_too(sentence: &str) -> Option<Verb> {
 /// Whether an open verb in a name is half of a noun: `release_date`.
 pub(super) fn is_attribute(name: &[String], at: usize) -> bool {
     at + 2 == name.len() && name.last().is_some_and(|last| ATTRIBUTES.contains(last.as_str()))
+}
+
+/// The same at the beginning of a sentence: `Order book of a symbol`.
+pub(super) fn is_compound(words: &[String]) -> bool {
+    let at = |at: usize, list: &verbs::Set| words.get(at).is_some_and(|word| list.contains(word.as_str()));
+    at(1, &ATTRIBUTES) && at(2, &OF)
 }
 
 /// Whether a sentence names a thing, and no deed: `State of a vehicle`, `Size, times and mode of a file`, `Income statement of a
