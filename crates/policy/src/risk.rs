@@ -11,6 +11,7 @@ mod content;
 mod easing;
 pub mod fallback;
 mod nature;
+mod phrase;
 mod reasons;
 mod verbs;
 mod weight;
@@ -340,8 +341,10 @@ fn only_reads(declared: &ToolSecurity, found: &Found) -> bool {
     let Some(nature) = found.nature.filter(|_| !contradicted) else { return false };
     let hinted = hints.read_only == Some(true);
     // A word that may be a noun does not speak against the server, and neither does one that nobody knows.
+    let mut said = declared.subject.split('\n');
+    let (name, described) = (said.next().unwrap_or_default(), said.nth(1).unwrap_or_default());
     let silent = match nature.kind {
-        Some(kind) => !kind.is_grave() && !nature.sure,
+        Some(kind) => !kind.is_grave() && !nature.sure && !phrase::is_deed(&fallback::words(name), described),
         None => declared.subject.split('\n').nth(2).is_some_and(|described| !described.is_empty()),
     };
     // What reaches into the open world is not believed on the strength of a sentence alone.

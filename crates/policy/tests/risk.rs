@@ -533,3 +533,35 @@ fn prompts_and_templates_are_weighed_as_tools_are() {
         assert!(!described(name, text), "{name}");
     }
 }
+#[test]
+fn a_hint_that_nothing_is_changed_yields_to_a_deed_in_name_and_description() {
+    let risk = |name: &str, says: &str| {
+        let definition = format!(
+            r#"{{"name":"{name}","description":"{says}","inputSchema":{{"properties":{{"id":{{}}}}}},"annotations":{{"readOnlyHint":true}}}}"#
+        );
+        weigh(&definition, name, OperatorWord::default(), TrustLevel::Standard).risk
+    };
+    for (name, says) in [
+        ("set_brightness", "Sets the brightness"),
+        ("set_value", ""),
+        ("commit", "Records changes"),
+        ("archive_card", "Archives a card"),
+        ("close_ticket", "Close a ticket"),
+        ("refresh_cache", "Refreshes the cache"),
+        ("gather_people", "Looks for people that are alike and merges them"),
+    ] {
+        assert_eq!(risk(name, says), Risk::Moderate, "{name}");
+    }
+    for (name, says) in [
+        ("order_book", "Order book of a symbol"),
+        ("open_orders", "Lists orders that are open"),
+        ("closing_prices", "Prices of a stock"),
+        ("set_theory_help", "Explains set theory"),
+        ("cell_values", "Values of cells"),
+    ] {
+        assert_eq!(risk(name, says), Risk::Safe, "{name}");
+    }
+    // What is lost is told by the whole sentence.
+    assert_eq!(risk("checkout_file", "Checks out a file, and local changes are lost"), Risk::Dangerous);
+    assert_eq!(risk("checkout", "Check out the shopping cart"), Risk::Dangerous);
+}

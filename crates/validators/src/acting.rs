@@ -128,6 +128,13 @@ impl Look<'_> {
         if kind == Kind::Bool && value.as_str() == "true" && place::takes_away(key, self.outlook.looks) {
             return Some(ActingValue::new("it asks for something to be thrown away"));
         }
+        if kind == Kind::Bool
+            && value.as_str() == "true"
+            && !self.outlook.looks
+            && let Some(what) = place::reaches_others(key, None)
+        {
+            return Some(ActingValue::new(what));
+        }
         if kind == Kind::String && value.as_str().len() > 2 && place::loads_code(key) {
             return Some(ActingValue::new(format!("`{key}` makes programs load code")));
         }
@@ -319,6 +326,12 @@ impl Look<'_> {
 
     /// A word that chooses something grave, in a tool that lists no words to choose from.
     fn chosen(&self, word: &str, key: &str) -> Option<String> {
+        if word.len() <= 64
+            && !self.outlook.looks
+            && let Some(what) = place::reaches_others(key, Some(word))
+        {
+            return Some(what.to_owned());
+        }
         let chooses = place::chooses(key) && !self.outlook.looks && word.len() <= 64;
         (chooses && !self.is_settled(key) && risk::is_grave_choice(word))
             .then(|| format!("`{word}` chooses something that takes away or acts for others"))

@@ -4,7 +4,7 @@ use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
 use super::nature::{self, CHOOSING, Nature, Told};
-use super::verbs::{self, Kind, Set, TRIFLES, tables};
+use super::verbs::{self, Kind, Set, tables};
 
 /// Words of a text that may be a list of what can be chosen.
 const MOST_LISTED: usize = 8;
@@ -19,6 +19,8 @@ tables! {
     WRITTEN = "text message body subject html content";
     /// Names of what is written and not sent.
     UNSENT = "draft drafts template templates translate translation convert";
+    /// Last words of names of tools that tell about something.
+    TOLD_ABOUT = "doc docs documentation help schema schemas spec specification reference manual guide example examples";
     /// Arguments that say where a request goes.
     TARGETS = "url uri path endpoint route resource target_url request_url api_path href";
 }
@@ -68,6 +70,10 @@ pub(super) fn by_recipient(declared: &ToolSecurity, name: &[String], found: Natu
 /// The gravest of the words that an argument may choose what is done with.
 pub(super) fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -> Option<(Told, Kind)> {
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    // Of what is only told about, an argument chooses no deed: `get_endpoint_docs`.
+    if looks && name.last().is_some_and(|last| TOLD_ABOUT.contains(last.as_str())) {
+        return None;
+    }
     declared.arguments.iter().enumerate().find_map(|(at, argument)| {
         let key = words(&argument.name);
         if !key.last().is_some_and(|last| CHOOSING.contains(last.as_str())) {
@@ -87,7 +93,7 @@ pub(super) fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -
         let kinds = listed
             .iter()
             .filter_map(|word| lost(word).or_else(|| nature::of_name(&words(word)).filter(|(_, sure)| *sure)));
-        let trifling = name.iter().any(|word| TRIFLES.contains(word.as_str()));
+        let trifling = nature::is_trifle(name);
         let grave = kinds
             .map(|(kind, _)| kind)
             .find(|kind| kind.is_grave() && !matches!(kind, Kind::Run | Kind::Bulk | Kind::Overwrite));

@@ -10,8 +10,7 @@ use super::fallback::words;
 use super::verbs::{
     self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, PAIRS_IN_NAMES, Set, TRIFLES, Verb, tables,
 };
-use super::weight;
-use super::{carried, choice};
+use super::{carried, choice, phrase, weight};
 
 /// Words of a sentence that are looked at.
 const MOST_WORDS: usize = 16;
@@ -47,6 +46,11 @@ const FINAL: &[&str] = &[
     "replaces existing",
     "replaces the existing",
     "discarding",
+    "changes are lost",
+    "work is lost",
+    "data is lost",
+    "are overwritten",
+    "is overwritten",
     "takes effect immediately",
     "goes live",
     "real money",
@@ -83,7 +87,7 @@ tables! {
     GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
         whitelist blocklist";
     /// Words in front of an object.
-    DETERMINERS = "a an the this your all one any each every some specific given new existing multiple";
+    pub(super) DETERMINERS = "a an the this your all one any each every some specific given new existing multiple";
     /// Verbs that look at most things and settle these, or take them apart.
     RESOLVING = "resolve extract unzip";
     RESOLVED = "issue issues incident incidents alert alerts ticket tickets thread threads dispute disputes conflict conflicts archive \
@@ -254,7 +258,7 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     }
     let lower = described.to_lowercase();
     let own = name_words.iter().any(|word| OWN.contains(word.as_str()));
-    if !found.looks() && !trifling && !own && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
+    if !only_looks && !trifling && !own && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
@@ -443,11 +447,11 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
     let sure = found.iter().find(|(_, verb)| verb.sure && verb.kind.is_grave()).map(|(_, verb)| verb.kind);
     let first = found.first().filter(|(_, verb)| !verb.sure && verb.kind.is_grave() && verb.kind != Kind::Run);
     // An open word counts where nothing sure stands in the name.
-    let first = first.filter(|(at, _)| name.len() == 1 || *at + 1 < name.len());
+    let first = first.filter(|(at, _)| name.len() == 1 || *at + 1 < name.len() && !phrase::is_attribute(name, *at));
     let open = first.map(|(_, verb)| verb.kind).filter(|_| !found.iter().any(|(_, verb)| verb.sure));
     let kind = sure.or_else(|| paired.map(|(_, _, kind)| *kind)).or(open)?;
     match kind {
-        Kind::Delete if has(&TRIFLES) && !has(&GUARDS) => None,
+        Kind::Delete if is_trifle(name) && !has(&GUARDS) => None,
         // `remove_project_from_task` takes two things apart, and both are still there; people lose their rights by it.
         Kind::Delete if name.iter().any(|word| word == "from") && name.iter().any(|word| word == "remove") => {
             (has(&PEOPLE) && has(&CIRCLES)).then_some(Kind::Grant)
@@ -461,9 +465,20 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
     }
 }
 
+/// Whether a name begins with an open verb that is nobody's object there.
+pub(super) fn leads_as_act(name: &[String]) -> bool {
+    name.first().is_some_and(|first| ACTS.contains(first.as_str()))
+}
+
 /// Whether two words of it are a noun, as in `reply_to_pull_request`.
 fn has_noun(name: &[String]) -> bool {
     (0..name.len()).any(|at| is_noun(name, at))
+}
+
+/// Whether what it is about is made again in one step. A tag of a repository is what others build from.
+pub(super) fn is_trifle(name: &[String]) -> bool {
+    let is_release = name.iter().any(|word| word == "git") && name.iter().any(|word| word == "tag" || word == "tags");
+    !is_release && name.iter().any(|word| TRIFLES.contains(word.as_str()))
 }
 
 /// What is left of a word for something grave that turned out not to be.
@@ -528,14 +543,22 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         if selects { Some(Verb { kind: Kind::Look, sure: true }) } else { verbs::of_sentence(word) }
     };
     let first = known(start);
+    // `Checks out a file` checks nothing.
+    if let Some(verb) = phrase::phrasal(&words[start..]) {
+        return Some(verb);
+    }
     let (at, verb) = match first {
         // `get_item | Get the password of an item`
         Some(_) if hands_out_secrets(&words, start) && name.iter().any(|word| HANDING_OUT.contains(word.as_str())) => {
             return Some(Verb { kind: Kind::Reveal, sure: true });
         }
+        Some(verb) if !verb.sure && phrase::is_compound(&words[start..]) => {
+            return Some(Verb { kind: Kind::Look, sure: false });
+        }
         Some(verb) => (start, verb),
         // `reserve_listing`: the verb of the name is one that nobody knows, and what stands behind it is its object.
         None if is_own_verb(&words[start..], name) => return None,
+        None if phrase::names_thing(sentence) => return Some(Verb { kind: Kind::Look, sure: false }),
         None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
     };
     if HELPING.contains(words[at].as_str()) {
@@ -551,6 +574,8 @@ fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
     }
     if !verb.kind.is_grave() {
+        let looks = verb.kind == Kind::Look;
+        let verb = if looks { phrase::changes_too(sentence).unwrap_or(verb) } else { verb };
         let paired = paired_behind(&words[at..]).map(|kind| Verb { kind, sure: true });
         return Some(paired.filter(|_| at == start).unwrap_or(verb));
     }

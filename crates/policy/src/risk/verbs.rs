@@ -181,7 +181,7 @@ const SURE: &[(Kind, &str)] = &[
     ),
     (
         Kind::Send,
-        "send reply broadcast announce tweet retweet repost senden verschicken versenden enviar mandar responder envoyer \
+        "send reply broadcast announce tweet retweet repost enroll enrol senden verschicken versenden enviar mandar responder envoyer \
          répondre repondre inviare spedire rispondere отправить послать ответить verzenden versturen wyślij wyslij gönder \
          kirim envia envía manda envoie sendet schickt invia",
     ),
@@ -297,7 +297,13 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ),
     ("archive", "channel channels repo repository account workspace team board database site", Kind::Stop),
     ("mute silence snooze disable", "monitor monitors alert alerts alarm alarms", Kind::Govern),
-    ("request order hail", "ride rides taxi cab pickup delivery courier", Kind::Pay),
+    ("request order hail", "ride rides taxi cab pickup delivery courier trip trips", Kind::Pay),
+    ("resolve close acknowledge ack", "incident incidents", Kind::Govern),
+    (
+        "trash bin",
+        "file files folder folders message messages email emails mail mails thread threads page pages document documents database",
+        Kind::Delete,
+    ),
     ("follow unfollow befriend", "user users account profile person people company", Kind::Send),
     (
         "start unlock open honk",
@@ -315,7 +321,12 @@ const PAIRED: &[(&str, &str, Kind)] = &[
     ("activate enable", "plugin plugins extension extensions addon addons module modules theme", Kind::Run),
     ("save store write set add insert update import create", "vba macro macros vbscript applescript", Kind::Run),
     ("enqueue queue schedule register", "workflow workflows job jobs script scripts cron command commands", Kind::Run),
-    ("resize", "instance instances vm vms cluster clusters droplet droplets disk volume database db", Kind::Stop),
+    (
+        "resize",
+        "instance instances vm vms cluster clusters droplet droplets disk volume database db warehouse warehouses node nodes server \
+         servers pool",
+        Kind::Stop,
+    ),
     ("power turn switch bring take compose", "off cycle down", Kind::Stop),
     (
         "reset clear empty flush",
@@ -441,7 +452,9 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("trigger", "incident incidents alert alerts webhook response scan sync event", Kind::Run),
     ("upload flash", "sketch firmware binary", Kind::Run),
     ("add enroll", "sequence sequences campaign campaigns", Kind::Send),
-    ("create", "shipment shipments postage", Kind::Pay),
+    ("create", "shipment shipments postage fulfillment fulfillments fulfilment fulfilments", Kind::Pay),
+    ("sync mirror", "folder folders directory directories dir dirs files", Kind::Overwrite),
+    ("set enable update turn create configure", "vacation autoreply autoresponder ooo", Kind::Send),
     ("update modify", "query", Kind::Bulk),
     ("enable", "automerge merge", Kind::Publish),
     ("create generate", "invoice invoices", Kind::Pay),
@@ -460,7 +473,7 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("function lambda worker", "code", Kind::Run),
     (
         "reveal decrypt export dump",
-        "secret secrets password passwords credential credentials key keys vault",
+        "secret secrets password passwords credential credentials key keys vault cookie cookies tokens",
         Kind::Reveal,
     ),
     ("assume", "role identity", Kind::Grant),

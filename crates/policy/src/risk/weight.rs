@@ -8,6 +8,7 @@ use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
 use super::nature::{self, FILLING, Nature, OWN, Told};
+use super::phrase;
 use super::verbs::{self, Kind, Set, Verb, set, tables};
 
 /// Which verbs an object makes grave.
@@ -54,7 +55,7 @@ const WEIGHTY: &[(&str, By, Kind)] = &[
     // What decides what happens later.
     (
         "workflow workflows automation automations webhook webhooks hook hooks cron cronjob trigger triggers flag flags alert alerts \
-         monitor monitors settings option env environment plugin plugins rule rules pipeline pipelines killswitch retention",
+         monitor monitors settings option options env environment plugin plugins rule rules pipeline pipelines killswitch retention",
         By::Change,
         Kind::Govern,
     ),
@@ -107,7 +108,7 @@ tables! {
         document documents doc docs chart charts code codebase editor debug debugger trace profiling playlist track music dev \
         oauth login auth verification simulator emulator app prediction rendering zoom theme mode field line lines block blocks \
         paragraph prompt prompts template templates avatar review survey_draft analysis research thought crawl scrape url urls \
-        str edit editor git elicitation sampling dialog telemetry screencast workbook worksheet viewer state project notification";
+        str edit editor elicitation sampling dialog telemetry screencast workbook worksheet viewer state project notification";
     /// Words of names for doing it to many at once.
     BULK = "bulk batch mass many multiple all everything everywhere";
     /// What may be written over, and verbs that do.
@@ -116,7 +117,12 @@ tables! {
     /// Verbs that take what was there away by themselves.
     OVERWRITING = "overwrite upsert force rebase amend";
     /// Verbs that may be nouns and are none in front of many things.
-    OF_MANY = "transition archive close cancel patch set assign";
+    OF_MANY = "transition archive close cancel patch set assign trash pause resume suspend disable block lock restore revert rotate \
+        migrate submit";
+    /// Words that stand in front of names as those of a server, and are no object of a verb in the middle.
+    IN_FRONT = "project app state code image";
+    /// Browsers that a program drives, into which files go that leave the machine.
+    DRIVEN = "browser playwright puppeteer chrome chromium selenium webdriver cdp";
     /// Of many things at once these are work with a sheet or a page.
     OF_SHEETS = "cell cells sheet sheets spreadsheet slide slides text style styles format formatting shape shapes node nodes row rows \
         column columns frame layer layers";
@@ -126,7 +132,14 @@ tables! {
     /// The same of something that changes what is there; what is fetched or made anew has them too.
     CHANGING = "force overwrite dry_run dryrun";
     /// Arguments that give rights.
-    GRANTING = "permission permissions acl privileges redirect_uris callbacks callback_urls share_with";
+    GRANTING = "permission permissions acl privileges redirect_uris callbacks callback_urls share_with ssh_keys sshkeys \
+        authorized_keys ssh_public_keys ssh_authorized_keys";
+    /// Arguments that hold what a name leads to, and those beside which they do.
+    RECORDED = "value content target data rdata";
+    RECORDS = "record records rrset recordset";
+    TYPED = "type record_type";
+    /// What a repository is set back to.
+    RESET_TO = "mode hard commit target ref revision commit_hash to";
     /// Arguments that are worth money, and those that say whose or which.
     AMOUNTS = "amount amount_usd amount_in_cents qty quantity lamports wei notional";
     COUNTERPARTS = "to recipient recipients payee beneficiary iban account account_id account_number destination to_address \
@@ -142,6 +155,12 @@ tables! {
 /// What a name says by what is changed, where its first verb only changes or adds.
 pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind> {
     let has = |list: &Set| name.iter().enumerate().any(|(place, word)| place != at && list.contains(word.as_str()));
+    let mild = || {
+        let fronted = |place: usize, word: &str| place == 0 && at + 1 < name.len() && IN_FRONT.contains(word);
+        let is_mild =
+            |(place, word): (usize, &String)| place != at && MILD.contains(word.as_str()) && !fronted(place, word);
+        name.iter().enumerate().any(is_mild)
+    };
     let changes = matches!(verb.kind, Kind::Change | Kind::Manage);
     let leads = |list: &Set| name.get(at).is_some_and(|word| list.contains(word.as_str()));
     let doubtful = |word: &str| DOUBTFUL.iter().find(|(list, _)| list.split(' ').any(|known| known == word));
@@ -150,14 +169,23 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
         .iter()
         .zip(name.iter().skip(1))
         .find_map(|(joins, word)| matches!(joins.as_str(), "and" | "then").then(|| doubtful(word)).flatten());
-    let led = name.get(at).filter(|_| name.len() > 1).and_then(|word| doubtful(word));
+    // What the index of a repository is set back to is what was there; the rest of it is told by the arguments.
+    let unstages = matches!(name, [git, reset] if git == "git" && reset == "reset");
+    let led = name.get(at).filter(|_| name.len() > 1 && !unstages).and_then(|word| doubtful(word));
     // What an agent started itself it may end.
     let own = |kind: Kind| kind == Kind::Stop && has(&OWN);
     if led.is_some_and(|(_, kind)| own(*kind)) {
         return None;
     }
-    if let Some((_, kind)) = led.or(joined).filter(|(_, kind)| !has(&MILD) && !own(*kind)) {
+    if let Some((_, kind)) = led.or(joined).filter(|(_, kind)| !mild() && !own(*kind)) {
         return Some(*kind);
+    }
+    let is = |at: usize, wanted: &[&str]| name.get(at).is_some_and(|word| wanted.contains(&word.as_str()));
+    if is(at, &["upload"]) && is(at + 1, &["file", "files"]) && has(&DRIVEN) {
+        return Some(Kind::Export);
+    }
+    if is(at, &["set", "enable", "update", "turn"]) && name.windows(3).any(|three| three == ["out", "of", "office"]) {
+        return Some(Kind::Send);
     }
     if leads(&WRITING_OVER) && has(&WRITTEN_OVER)
         || name.len() > 1 && name.iter().any(|word| OVERWRITING.contains(word.as_str()))
@@ -228,6 +256,16 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
     if let Some(at) = at(&GRANTING).and_then(place) {
         return Some((Told::Argument(at), Kind::Grant));
     }
+    // `git reset` with a commit or a mode throws work away.
+    let resets = matches!(name.as_slice(), [git, reset] if git == "git" && reset == "reset");
+    if let (true, Some(at)) = (resets, at(&RESET_TO).and_then(place)) {
+        return Some((Told::Argument(at), Kind::Overwrite));
+    }
+    // A record with a type and a value is one of the names that a domain has.
+    let named = name.iter().any(|word| RECORDS.contains(word.as_str()));
+    if let (true, Some(typed), Some(_)) = (named, at(&TYPED).and_then(place), at(&RECORDED)) {
+        return Some((Told::Argument(typed), Kind::Publish));
+    }
     let open = !(found.sure && found.told_by == Told::Name);
     if let (Some(amount), Some(_), true) = (at(&AMOUNTS).and_then(place), at(&COUNTERPARTS), open) {
         return Some((Told::Argument(amount), Kind::Pay));
@@ -260,7 +298,7 @@ pub(super) fn unknown(declared: &ToolSecurity, name: &[String], found: Nature) -
     let described = &described[start..];
     // `escalate_incident | Escalate incident 4`: the word of the name, or one in the form of a verb.
     let is_verb = |word: &str| VERB_ENDINGS.iter().any(|end| word.ends_with(end));
-    let same = |word: &str| name.first().is_some_and(|own| word == own || word.strip_suffix('s') == Some(own));
+    let same = |word: &str| name.first().is_some_and(|own| phrase::same(own, word));
     let first = described.first().filter(|first| verbs::of_sentence(first).is_none());
     let is_deed = name.len() > 1 && first.is_some_and(|first| is_verb(first) || same(first));
     let mild = name.iter().any(|word| MILD.contains(word.as_str()));

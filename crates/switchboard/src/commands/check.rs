@@ -127,7 +127,10 @@ fn judge(measure: &Measure, line: &[u8]) -> (Value, &'static str, Option<Finding
         }
     };
     let id = case.get("id").cloned().unwrap_or(Value::Null);
-    let input = match input(&case) {
+    // A definition may also stand there as what it is. Its own text is read: a member that stands twice is a finding.
+    let is_object = measure.kind == CheckKind::Tool && matches!(case.get("input"), Some(Value::Object(_)));
+    let definition = is_object.then(|| Raw::parse(line.to_vec(), &Limits::default()).ok()?.member("input"));
+    let input = match definition.map_or_else(|| input(&case), inner_text) {
         Ok(input) => input,
         Err(finding) => return (id, "block", Some(finding)),
     };
@@ -142,6 +145,11 @@ fn judge(measure: &Measure, line: &[u8]) -> (Value, &'static str, Option<Finding
         Err(_) => "block",
     };
     (id, word, verdict.err())
+}
+
+fn inner_text(definition: Option<Raw>) -> Result<Vec<u8>, Finding> {
+    let definition = definition.ok_or_else(|| unreadable("the definition cannot be read"))?;
+    Ok(definition.as_str().as_bytes().to_vec())
 }
 
 /// The id of a line that is no valid JSON as a whole.

@@ -48,6 +48,13 @@ tables! {
         BASH_ENV PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER JAVA_TOOL_OPTIONS _JAVA_OPTIONS";
     /// Keys that name who gets copies from now on.
     FORWARDING = "forward forward_to forwarding forwarding_address auto_forward auto_forward_to redirect_to";
+    /// Keys that say who gets to see something, and words for everybody.
+    SHOWING = "visibility access_level sharing privacy general_access link_access is_public make_public public publicly_visible";
+    EVERYBODY = "public world everyone anyone anyone_with_link anonymous public-read public-read-write allusers";
+    /// Keys that have people written to, and words for all of them.
+    WRITING = "send_updates send_notifications send_invitations send_invites send_email send_emails notify_attendees notify_users \
+        notify_members notify_all email_attendees";
+    ALL_OF_THEM = "all external_only externalonly everyone";
     /// Keys that choose what is done.
     CHOOSING = "action actions operation operations op ops service subcommand verb event function fn fun tool type state method \
         methods";
@@ -111,6 +118,22 @@ pub(super) fn is_environment(key: &str) -> bool {
 /// Whether a key names who gets copies from now on.
 pub(super) fn forwards(key: &str) -> bool {
     FORWARDING.contains(words(key).join("_").as_str())
+}
+
+/// What a yes under this key, or this word, does to others: something is shown to everybody, or people are written to.
+pub(super) fn reaches_others(key: &str, said: Option<&str>) -> Option<&'static str> {
+    // Most keys are spelled as they stand in the table, or are too long for it.
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let is = |list: &HashSet<&str>, text: &str| {
+        text.len() <= 24 && (list.contains(text) || !plain(text) && list.contains(words(text).join("_").as_str()))
+    };
+    if is(&SHOWING, key) && said.is_none_or(|word| is(&EVERYBODY, &word.to_ascii_lowercase())) {
+        // `visibility` and the like say who, not whether.
+        let whether = said.is_some() || key.to_ascii_lowercase().contains("public");
+        return whether.then_some("it has something shown to everybody");
+    }
+    let all = is(&WRITING, key) && said.is_none_or(|word| is(&ALL_OF_THEM, &word.to_ascii_lowercase()));
+    all.then_some("it has people written to")
 }
 
 /// Whether a key chooses what is done.

@@ -11,6 +11,7 @@ mod class;
 mod fit;
 mod frame;
 mod lexicon;
+mod purpose;
 mod reach;
 mod reading;
 mod sentence;
@@ -160,7 +161,7 @@ pub(super) fn names<'a>(tool: &'a str, properties: &'a [String], description: &s
     let opening = Some(read(&opening)).filter(|classes| is_excused(*classes, tool)).unwrap_or_default();
     let core = name.and(opening);
     let domain = properties.iter().take(MOST_PROPERTIES).map(|name| read(&words(name))).fold(core, Classes::and);
-    Names { tool, properties, domain, core }
+    Names { tool, properties, domain, core, opening }
 }
 
 /// A name in plain letters, its parts as words.
@@ -204,6 +205,8 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
         .into_iter()
         .filter(|(sentence, _)| open.is_empty() || !open.contains(sentence.trim()))
         .filter_map(|(sentence, classes)| {
+            let classes = purpose::without_examples(classes, &sentence);
+            frame::complete(classes).next()?;
             let less = match place {
                 Place::Name => NAME,
                 Place::Title => TITLE,
@@ -215,7 +218,11 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
             let certain = certain::is_certain(sure, own, place)
                 || place != Place::Result
                     && (certain::takes_content(own, &sentence, names.tool) || has_account(&sentence));
-            (odds >= mark && !orders::is_cleared(&sentence)).then_some((certain, odds, classes, sentence))
+            let first = || place == Place::Description && text.trim_start().starts_with(sentence.trim());
+            let told = purpose::only_tells(&sentence, own, place, names)
+                || !certain && purpose::is_own(own, place, names)
+                || purpose::keeps_for_later(own, &sentence, names.tool) && first();
+            (odds >= mark && !told && !orders::is_cleared(&sentence)).then_some((certain, odds, classes, sentence))
         })
         .inspect(|(_, _, classes, _)| demands = demands.and(Demands::of(*classes)))
         .max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
@@ -238,8 +245,9 @@ fn own_file(classes: Classes, sentence: &str, tool: &str) -> Classes {
 
 /// Whether a sentence names a bank account or a wallet: where an order is given besides, money is to go there.
 fn has_account(sentence: &str) -> bool {
-    static ACCOUNT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(?:[a-z]{2}\d{2}[a-z0-9]{4}\d{7,}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok());
+    static ACCOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b(?:[a-z]{2}\d{2}(?: ?[a-z0-9]{4})(?: ?\d{2,4}){2,6}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok()
+    });
     let example = ["e.g.", "example", "such as"].iter().any(|word| sentence.contains(word));
     !example && ACCOUNT.as_ref().is_some_and(|account| account.is_match(sentence))
 }

@@ -18,6 +18,8 @@ use tokens::{Token, tokens};
 const MOST_TOKENS: usize = 12_000;
 /// The fewest words of a name that can be an order.
 const FEWEST_NAME_WORDS: usize = 3;
+/// How far behind a negation the word stands that turns it round.
+const MOST_BETWEEN: usize = 2;
 /// The fewest words of a name that is read as a sentence.
 const FEWEST_ORDER_WORDS: usize = 6;
 
@@ -63,7 +65,8 @@ pub(super) fn is_cleared(sentence: &str) -> bool {
     let tokens = tokens(rules, sentence, &[]);
     let present = groups(&tokens);
     let found = |wanted: Answer| {
-        rules.rules.iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &present, &|_| true).is_some())
+        let of_sentences = rules.rules.iter().filter(|rule| !rule.of_names());
+        of_sentences.into_iter().any(|rule| rule.answer == wanted && find(rule, &tokens, &present, &|_| true).is_some())
     };
     found(Answer::Clear) && !found(Answer::Hold)
 }
@@ -141,11 +144,25 @@ fn is_guarded(rule: &Rule, tokens: &[Token], from: usize, to: usize) -> bool {
     if rule.unless.is_empty() {
         return false;
     }
-    let start = tokens[..from].iter().rposition(|token| token.word == ".").map_or(0, |at| at + 1);
+    // A rule that begins with the end of a sentence speaks of the one behind it.
+    let first = from + usize::from(tokens[from].word == ".");
+    let start = tokens[..first].iter().rposition(|token| token.word == ".").map_or(0, |at| at + 1);
     let end = tokens[to..].iter().position(|token| token.word == ".").map_or(tokens.len(), |at| to + at);
-    let negation = Rules::get().negation();
+    let rules = Rules::get();
+    let has = |at: usize, wanted: Option<usize>| {
+        tokens.get(at).is_some_and(|token| token.groups.iter().any(|(group, _)| Some(*group) == wanted))
+    };
+    // "Do not forget to send it" negates nothing, and neither does "not only".
+    let undone = |at: usize| (at + 1..=at + MOST_BETWEEN).any(|behind| behind < from && has(behind, rules.omission()));
     tokens[start..end].iter().enumerate().any(|(at, token)| {
-        let counts = |group: usize| rule.unless.contains(&group) && (start + at < to || Some(group) != negation);
+        let at = start + at;
+        let counts = |group: usize| match Some(group) {
+            _ if !rule.unless.contains(&group) => false,
+            negation if negation == rules.negation() => at < to && !undone(at),
+            // What stands in front of an order makes no example of it.
+            example if example == rules.example() => at > start,
+            _ => true,
+        };
         token.groups.iter().any(|(group, _)| counts(*group))
     })
 }

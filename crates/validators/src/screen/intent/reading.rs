@@ -15,6 +15,8 @@ pub(in crate::screen) struct Names<'a> {
     pub(in crate::screen) domain: Classes,
     /// The same without its properties.
     pub(in crate::screen) core: Classes,
+    /// What its first sentence says, where that describes.
+    pub(in crate::screen) opening: Classes,
 }
 
 /// What a tool can be about.

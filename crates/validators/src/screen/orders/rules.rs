@@ -11,7 +11,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(include_str!("rule
 /// The most characters of an entry in a script without spaces.
 const LONGEST_PIECE: usize = 8;
 /// Groups that are known by the shape of a word, and not by a list.
-const SHAPES: [&str; 7] = ["@path", "@url", "@mail", "@ident", "@variable", "@many", "@leak"];
+const SHAPES: [&str; 8] = ["@path", "@url", "@mail", "@ident", "@variable", "@many", "@leak", "@ip"];
 
 /// What nobody puts into an address by way of a template.
 const LOOT: [&str; 8] = ["conversation", "chat", "history", "prompt", "secret", "password", "summary", "transcript"];
@@ -138,6 +138,16 @@ impl Rules {
     /// The group of words that negate what follows them.
     pub(super) fn negation(&self) -> Option<usize> {
         self.names.get("@nots").copied()
+    }
+
+    /// The group of words that turn a negation round: "do not forget to".
+    pub(super) fn omission(&self) -> Option<usize> {
+        self.names.get("@omit").copied()
+    }
+
+    /// The group of words behind which something is only an example.
+    pub(super) fn example(&self) -> Option<usize> {
+        self.names.get("@example").copied()
     }
 
     /// The group of words that make an order of a sentence.
@@ -316,6 +326,11 @@ fn has_shape(word: &str, shape: &str, own: &[String]) -> bool {
         "@leak" => {
             let filled = ["={", "=<", "=%7b", "=$"].iter().any(|mark| word.contains(mark));
             filled && is_address && LOOT.iter().any(|loot| word.contains(loot))
+        }
+        "@ip" => {
+            let host = word.split([':', '/']).next().unwrap_or_default();
+            let known = ["8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9", "127.0.0.1", "0.0.0.0"];
+            host.parse::<std::net::Ipv4Addr>().is_ok() && !known.contains(&host)
         }
         "@many" => word.parse::<u32>().is_ok_and(|number| (10..=1_000_000).contains(&number)),
         _ => false,
