@@ -24,6 +24,7 @@ mod secrets;
 mod special;
 mod table;
 mod tasks;
+mod written;
 
 use super::lexer::Word;
 use super::program::{base_name, is_of_system};
