@@ -466,6 +466,16 @@ pub(super) fn place_decides(path: &str) -> bool {
     decisive::decides(path) || special::names_deciding(path)
 }
 
+/// Whether a file describes the project: no tool turns another file into it.
+pub(super) fn is_document(path: &str) -> bool {
+    path.contains('.') && artefacts::is_document(path)
+}
+
+/// Whether a file says of itself that it is new or a copy, or lies where tools put what they make.
+pub(super) fn is_new(path: &str) -> bool {
+    replaced::is_new(path, &[])
+}
+
 /// The finding for what is in no table.
 pub(super) fn unknown(what: &str) -> Finding {
     Finding::new("shell-unknown", format!("{what} not in the table of what is known to be harmless"))

@@ -412,7 +412,8 @@ fn replaces(name: &str, words: &[Word]) -> bool {
         let into_code =
             matches!(folder, "src" | "lib" | "app" | "scripts" | "bin" | "pkg" | "cmd" | "internal" | "tests");
         // A folder of theirs brings whatever it holds.
-        let here = matches!(folder, "" | ".") && !target.starts_with('/') && ending(source.trim_end_matches('/')).is_empty();
+        let here =
+            matches!(folder, "" | ".") && !target.starts_with('/') && ending(source.trim_end_matches('/')).is_empty();
         let into_code = into_code || here;
         from_others && (is_source(target) || is_source(source) && !is_made(target) || into_code)
     });

@@ -134,8 +134,11 @@ pub(super) fn writes_over(name: &str, words: &[Word]) -> bool {
             output(words, &["-o", "--output"]).is_some_and(|file| DATA.contains(&ending(file)) && !is_new(file, &[]))
         }
         "csplit" | "split" => {
-            let prefix =
-                if name == "csplit" { output(words, &["-f", "--prefix"]) } else { operands(words).into_iter().next_back() };
+            let prefix = if name == "csplit" {
+                output(words, &["-f", "--prefix"])
+            } else {
+                operands(words).into_iter().next_back()
+            };
             prefix.and_then(|prefix| prefix.split_once('/')).is_some_and(|(folder, _)| WRITTEN.contains(&folder))
         }
         _ => false,
@@ -211,10 +214,8 @@ fn puts_tree_over(name: &str, words: &[Word]) -> bool {
         (None, None) => return false,
     };
     let moves = name.ends_with("mv");
-    let whole = syncs
-        || moves
-        || ['r', 'R', 'a'].iter().any(|known| letter(*known))
-        || has(&["--recursive", "--archive"]);
+    let whole =
+        syncs || moves || ['r', 'R', 'a'].iter().any(|known| letter(*known)) || has(&["--recursive", "--archive"]);
     let bare = target.trim_start_matches("./").trim_end_matches('/');
     let here = matches!(bare, "" | ".") && !target.starts_with('/');
     let first = bare.split('/').next().unwrap_or_default();
@@ -224,13 +225,17 @@ fn puts_tree_over(name: &str, words: &[Word]) -> bool {
     let forced = letter('f') || has(&["--force"]);
     sources.iter().any(|source| {
         let climbs = source.starts_with('~') || source.trim_start_matches("./").contains('/');
-        let content = source.ends_with("/*") || source.ends_with("/.") || syncs && source.ends_with('/');
+        let content = source.ends_with("/*")
+            || source.ends_with("/.")
+            || syncs && source.ends_with('/')
+            || whole && !syncs && (letter('T') || has(&["--no-target-directory"]));
         // A tree whose name the project probably has too.
         let same_name = here && whole && !moves && climbs && ending(source.trim_end_matches('/')).is_empty();
         let into_root = bare == first && whole && !moves && source.ends_with('/');
         let replaces = moves && forced && bare == first && is_source(source) && is_source_name(source);
         let single = content && !whole && !ending(source).is_empty();
-        !single && (content && (here || among_work) || same_name || (into_root || replaces) && among_work)
+        !single
+            && (content && (here || among_work) || same_name || (into_root || replaces) && among_work)
             && !is_made_source(source)
     })
 }
@@ -431,7 +436,7 @@ mod tests {
             "rsync -a starter/ .",
             "rsync -av old/src/ src",
             "mv -f parser.py lib/",
-            "cp -rt . backup/src",
+            "cp -r -t . backup/src",
             "ln -f a.txt src/app.py",
             "split -l 10 --additional-suffix=.py x.txt lib/part_",
         ] {

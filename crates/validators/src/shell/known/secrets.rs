@@ -258,11 +258,18 @@ fn of_pathspec(words: &[Word]) -> Vec<bool> {
     ];
     let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.text.as_str()));
     let letters = |letter: char| {
-        words.iter().any(|word| word.text.strip_prefix('-').is_some_and(|text| !text.starts_with('-') && text.contains(letter)))
+        words
+            .iter()
+            .any(|word| word.text.strip_prefix('-').is_some_and(|text| !text.starts_with('-') && text.contains(letter)))
     };
-    let subcommand =
-        words.iter().map(|word| word.text.as_str()).find(|text| PRINTS.contains(text) || matches!(*text, "log" | "stash" | "reflog"));
-    let patch = letters('p') || letters('L') || letters('G') || has(&["--patch", "-u", "--cc", "-c", "--patch-with-stat"])
+    let subcommand = words
+        .iter()
+        .map(|word| word.text.as_str())
+        .find(|text| PRINTS.contains(text) || matches!(*text, "log" | "stash" | "reflog"));
+    let patch = letters('p')
+        || letters('L')
+        || letters('G')
+        || has(&["--patch", "-u", "--cc", "-c", "--patch-with-stat"])
         || words.iter().any(|word| word.text.starts_with("--word-diff") || word.text.starts_with("-U"));
     let prints = match subcommand {
         Some("log" | "reflog") => patch,

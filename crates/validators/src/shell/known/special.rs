@@ -155,8 +155,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "git" => match subcommand {
             // A file in place of a branch: what was changed in it is lost.
             Some("checkout")
-                if !any(&|text| text == "-b")
-                    && any(&|text| !text.starts_with('-') && names_file(text)) =>
+                if !any(&|text| text == "-b") && any(&|text| !text.starts_with('-') && names_file(text)) =>
             {
                 true
             }
@@ -179,8 +178,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                     let last = to.rsplit('/').next().unwrap_or_default();
                     text.contains('*') || matches!(last, "prod" | "production" | "live" | "release")
                 });
-                wide
-                    || any(&|text| text.starts_with("../") || text.starts_with('/'))
+                wide || any(&|text| text.starts_with("../") || text.starts_with('/'))
                     || operands.next().is_some_and(|remote| !usual.contains(&remote) && !remote.contains(':'))
             }
             Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => any(&|text| {
@@ -278,6 +276,14 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             any(&|text| text == "-") && any(&|text| text == "build")
                 || any(&|text| ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front)))
         }
+        // What others serve is rendered or compared.
+        "kubectl" | "oc" | "kustomize" => {
+            any(&|text| matches!(text, "kustomize" | "diff" | "build"))
+                && any(&|text| {
+                    text.contains("://")
+                        || ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front))
+                })
+        }
         // `/p:x=y` and `/logger:x` are options.
         "dotnet" | "msbuild" => any(&is_slash_option),
         "cp" | "mv" | "install" => words.last().is_some_and(|last| last.text == ".." || last.text.ends_with("/..")),
@@ -348,8 +354,34 @@ fn names_file(text: &str) -> bool {
     let ending = kept::ending(text);
     let is_file = matches!(
         ending,
-        "cfg" | "conf" | "config" | "csv" | "env" | "html" | "css" | "ini" | "ipynb" | "json" | "jsonc" | "jsonl" | "lock" | "md"
-            | "parquet" | "plist" | "properties" | "rst" | "scss" | "sum" | "svg" | "tex" | "toml" | "tsv" | "txt" | "xml" | "yaml" | "yml"
+        "cfg"
+            | "conf"
+            | "config"
+            | "csv"
+            | "env"
+            | "html"
+            | "css"
+            | "ini"
+            | "ipynb"
+            | "json"
+            | "jsonc"
+            | "jsonl"
+            | "lock"
+            | "md"
+            | "parquet"
+            | "plist"
+            | "properties"
+            | "rst"
+            | "scss"
+            | "sum"
+            | "svg"
+            | "tex"
+            | "toml"
+            | "tsv"
+            | "txt"
+            | "xml"
+            | "yaml"
+            | "yml"
     );
     is_file && file.len() > ending.len() + 1
         || kept::is_source_name(text)

@@ -103,24 +103,87 @@ pub(super) fn is_grave(words: &[Word]) -> bool {
 /// Words in the name of a program or script, or among its operands, that say it destroys something or is for production. Those
 /// that name what daily code is about (`delete`, `send`, `reset`) are not among them.
 const FATAL: &[&str] = &[
-    "destroy", "drop", "erase", "nuke", "obliterate", "prd", "prod", "production", "purge", "rollback", "shred", "teardown",
-    "terminate", "truncate", "wipe", "wipeout",
+    "destroy",
+    "drop",
+    "erase",
+    "nuke",
+    "obliterate",
+    "prd",
+    "prod",
+    "production",
+    "purge",
+    "rollback",
+    "shred",
+    "teardown",
+    "terminate",
+    "truncate",
+    "wipe",
+    "wipeout",
 ];
 /// Words behind `drop` and `truncate` that are about a table of data in the program itself.
 const OF_DATA: &[&str] = &[
-    "cap", "chars", "column", "columns", "cols", "duplicates", "dupes", "down", "empty", "first", "head", "in", "last", "len",
-    "length", "limit", "lines", "na", "nan", "nulls", "off", "out", "outliers", "path", "prob", "rate", "rows", "side", "text",
-    "to", "tokens", "width", "zone",
+    "cap",
+    "chars",
+    "column",
+    "columns",
+    "cols",
+    "duplicates",
+    "dupes",
+    "down",
+    "empty",
+    "first",
+    "head",
+    "in",
+    "last",
+    "len",
+    "length",
+    "limit",
+    "lines",
+    "na",
+    "nan",
+    "nulls",
+    "off",
+    "out",
+    "outliers",
+    "path",
+    "prob",
+    "rate",
+    "rows",
+    "side",
+    "text",
+    "to",
+    "tokens",
+    "width",
+    "zone",
 ];
 /// Words that say that nothing is done, only made, shown or tried.
 const TRIES: &[&str] = &[
-    "bench", "build", "bundle", "check", "compile", "demo", "dry", "example", "lint", "list", "mock", "plan", "preview", "report",
-    "show", "spec", "stats", "status", "test", "tests", "typecheck",
+    "bench",
+    "build",
+    "bundle",
+    "check",
+    "compile",
+    "demo",
+    "dry",
+    "example",
+    "lint",
+    "list",
+    "mock",
+    "plan",
+    "preview",
+    "report",
+    "show",
+    "spec",
+    "stats",
+    "status",
+    "test",
+    "tests",
+    "typecheck",
 ];
 /// Programs that run a script, and those of which one subcommand runs a program of the project.
 const SCRIPTED: &[&str] = &[
-    "bash", "bun", "dash", "deno", "java", "julia", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "pypy3", "python",
-    "python2", "python3", "rscript", "ruby", "sh", "ts-node", "tsx", "zsh",
+    "bash", "bun", "dash", "deno", "java", "julia", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "pypy3",
+    "python", "python2", "python3", "rscript", "ruby", "sh", "ts-node", "tsx", "zsh",
 ];
 const RUNNING: &[(&str, &[&str])] = &[
     ("cabal", &["run"]),
@@ -139,9 +202,9 @@ const RUNNING: &[(&str, &[&str])] = &[
 /// Whether a program or script that is run, or what it is told, is called like something that destroys or is for production:
 /// `go run ./cmd/wipe`, `python cli.py users purge`, `./migrate.sh --env=production`.
 pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
-    let by_subcommand = RUNNING.iter().any(|(known, subcommands)| {
-        *known == name && subcommand.is_some_and(|given| subcommands.contains(&given))
-    });
+    let by_subcommand = RUNNING
+        .iter()
+        .any(|(known, subcommands)| *known == name && subcommand.is_some_and(|given| subcommands.contains(&given)));
     if !by_subcommand && !SCRIPTED.contains(&name) {
         return false;
     }
@@ -176,10 +239,12 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
         let all = parts.last().is_some_and(|last| last == "all" || last == "everything");
         let negated = parts.first().is_some_and(|first| matches!(first.as_str(), "no" | "without" | "skip" | "not"));
         let switches_off = matches!(value, "0" | "false" | "no" | "off");
-        let of_all = all && (deletes || parts.iter().any(|part| matches!(part.as_str(), "delete" | "remove" | "reset")));
+        let of_all =
+            all && (deletes || parts.iter().any(|part| matches!(part.as_str(), "delete" | "remove" | "reset")));
         let value_fatal = is_name(value) && !value.contains('.') && !tries && is_fatal(&parts_of(value), false);
-        of_all || value_fatal || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1)
-            && is_fatal(&parts, false)
+        of_all
+            || value_fatal
+            || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1) && is_fatal(&parts, false)
     })
 }
 
@@ -187,7 +252,9 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
 fn is_fatal(parts: &[String], of_script: bool) -> bool {
     let words: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     let rotates = words.contains(&"rotate")
-        && words.iter().any(|word| matches!(*word, "key" | "keys" | "secret" | "secrets" | "token" | "tokens" | "credentials"));
+        && words
+            .iter()
+            .any(|word| matches!(*word, "key" | "keys" | "secret" | "secrets" | "token" | "tokens" | "credentials"));
     if words.iter().any(|word| TRIES.contains(word)) {
         return false;
     }
