@@ -156,7 +156,7 @@ pub(super) fn is_grave(name: &str) -> bool {
     let Some(at) = words.iter().position(|word| *word == verb) else { return false };
     let behind = words.get(at + 1..).unwrap_or_default();
     let Some(last) = behind.last() else { return false };
-    let picked = behind.first().is_some_and(|first| among(PICKS, first)) || behind.iter().any(|word| *word == "by");
+    let picked = behind.first().is_some_and(|first| among(PICKS, first)) || behind.contains(&"by");
     let many = || {
         last.len() > 3 && last.ends_with('s') && !last.ends_with("ss") && !last.ends_with("us") && !last.ends_with("is")
             || matches!(*last, "all" | "everything" | "everyone" | "many")

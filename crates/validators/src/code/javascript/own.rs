@@ -79,7 +79,11 @@ impl Reader<'_> {
         };
         let original = match self.own_names.get(local) {
             Some(original) => original.as_str(),
-            None if call.callee.paths().next().is_none() && call.callee.functions().next().is_none() && required() => {
+            None if verbs::is_grave_alone(&verbs::snake(local))
+                && call.callee.paths().next().is_none()
+                && call.callee.functions().next().is_none()
+                && required() =>
+            {
                 local
             }
             None => return false,

@@ -189,7 +189,7 @@ impl Checker<'_> {
             return;
         }
         let everything = picked(call) == Picked::Everything;
-        let unknown = matches!(base, Val::Unknown | Val::Any(_)) && base.each().iter().any(|one| *one == Val::Unknown);
+        let unknown = matches!(base, Val::Unknown | Val::Any(_)) && base.each().contains(&Val::Unknown);
         let snake = verbs::snake(name);
         let root = root_name(&call.func);
         let original = root.map(|root| self.own_names.get(root).map_or(root, String::as_str));
@@ -278,7 +278,7 @@ impl Checker<'_> {
                 _ => false,
             };
             let path = |base: &Val| match base {
-                Val::File(inner) => inner.as_str().is_some_and(|path| places::is_written(path)),
+                Val::File(inner) => inner.as_str().is_some_and(places::is_written),
                 _ => false,
             };
             if empty && base.each().iter().any(path) {
@@ -356,11 +356,13 @@ impl Checker<'_> {
         if matches!(name, "execute" | "executescript" | "executemany") {
             let told = |value: &Val| value.as_path().is_some_and(|path| path.starts_with("sys.argv"));
             let read = |value: &Val| value.private().iter().any(|source| matches!(source, Source::File));
-            let of_project = ["schema", "migration", "init", "seed", "create", "tables", "setup"]
-                .iter()
-                .any(|word| self.source.contains(word));
+            let of_project = || {
+                ["schema", "migration", "init", "seed", "create", "tables", "setup"]
+                    .iter()
+                    .any(|word| self.source.contains(word))
+            };
             let statement = arguments.get(0).into_iter().flat_map(Val::each);
-            if statement.into_iter().any(|value| told(value) || read(value) && !of_project) {
+            if statement.into_iter().any(|value| told(value) || read(value) && !of_project()) {
                 self.ask_effect(at, "code-statement", format!("`{name}` is given a statement that was read"));
             }
         }

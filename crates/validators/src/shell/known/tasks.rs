@@ -212,7 +212,7 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
     let mut operands = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     let stem = |path: &str| {
         let file = path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        file.rsplit_once('.').map_or(file.clone(), |(stem, _)| stem.to_owned())
+        file.rsplit_once('.').map_or_else(|| file.clone(), |(stem, _)| stem.to_owned())
     };
     let script = operands.next();
     let of_script = script.map(|script| parts_of(&stem(script))).unwrap_or_default();
