@@ -11,6 +11,13 @@ use switchboard_wire::Raw;
 pub enum Audience {
     /// Who may decide for others, and nobody else.
     Operators,
+    /// Who may decide for others about this server: also with a token that is good for that server, or that tool, alone.
+    OperatorsOf {
+        /// The server it was about.
+        server: Arc<str>,
+        /// The tool of that server, as the server calls it.
+        tool: Option<Arc<str>>,
+    },
     /// The principal who did it, and who may decide for others: each only with a token that covers what it was about.
     Doer {
         /// Who did it.

@@ -8,7 +8,6 @@ use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::{Actor, AuditEvent, Details, Target};
 use switchboard_upstream::Server;
-use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Id, Object, Raw, Request};
 
 use crate::audit::{self, event};
@@ -103,17 +102,6 @@ impl Attempt<'_> {
     pub(crate) fn actor(&self) -> Actor {
         audit::principal(&self.context.session)
     }
-}
-
-/// What is found of an attempt before anybody is asked.
-#[derive(Debug)]
-pub enum Judged {
-    /// Nothing.
-    Fit,
-    /// Something is not understood: a person has to agree.
-    Doubtful(Box<Violation>),
-    /// It is refused for what it is: this is the client's answer.
-    Refused(Reply),
 }
 
 /// What became of an attempt.

@@ -27,7 +27,8 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Confirmation, ConfirmationRequest, Extension};
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_store::{
-    Approval, ApprovalState, Approvals, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket, Verdict,
+    Approval, ApprovalState, Approvals, AuditEvent, Claimed, Decision, Digest, Refusal, Reuse, StoreError, Ticket,
+    Verdict,
 };
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw, canonical};
@@ -35,7 +36,7 @@ use tokio::time::Instant;
 
 use super::audit::{self, event, result};
 use super::refused::refused;
-use super::{Attempt, Gate, GateState, Judged, Sent, Subject, ToolPolicy};
+use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
 use crate::dialect::agreed_with;
 use elicitation::{ask_by_elicitation, read_elicitation};
 use ending::Ending;
@@ -120,12 +121,17 @@ enum Waited {
 struct Waiting<'a> {
     state: &'a Arc<GateState>,
     id: Option<String>,
+    /// What is put on record if the caller goes.
+    left: Option<AuditEvent>,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id.take() {
             drop(Ending::Withdrawn { by: "caller" }.begin(self.state, &id));
+        }
+        if let Some(event) = self.left.take() {
+            self.state.audit.note_now(&event);
         }
     }
 }
@@ -194,8 +200,11 @@ impl Gate<'_> {
             return Ok(Confirmed::Answer(question.ask_by_input()));
         }
         let _waits = self.context.waiting_calls.token();
-        let mut waiting = Waiting { state: self.state, id: Some(question.id.clone()) };
+        let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), "step", "confirmation");
+        let left = audit::with(left, "reason", "its caller was gone before anybody answered");
+        let mut waiting = Waiting { state: self.state, id: Some(question.id.clone()), left: Some(left) };
         let waited = self.wait_for_answer(&question).await;
+        waiting.left = None;
         // One that ends without anybody's answer, since the store is away for instance, is not approved afterwards.
         if waited.is_ok() {
             waiting.id = None;
@@ -392,7 +401,7 @@ impl Gate<'_> {
             Claimed::Refused(why) => {
                 // Where it was taken back together with the right to the call, the client hears of the right.
                 if why == Refusal::Withdrawn
-                    && let Judged::Refused(refusal) = Box::pin(self.check_rights(attempt)).await?
+                    && let Some(refusal) = Box::pin(self.check_rights(attempt)).await?
                 {
                     return Ok(Confirmed::Answer(refusal));
                 }

@@ -13,10 +13,10 @@ use switchboard_wire::Raw;
 use super::audit::{self, event, result};
 use super::authority::CallAuthority;
 use super::refused::refused;
-use super::scopes::{Presented, Wanted};
+use super::scopes::{Presented, ScopeTarget};
 use super::tables::Tables;
 use crate::Gate;
-use crate::surroundings::{Offers, Place};
+use crate::surroundings::{Destination, Offers};
 use crate::unknown::no_such_tool;
 use switchboard_upstream::Server;
 
@@ -127,14 +127,14 @@ impl Gate<'_> {
         }
         let policy = place.policy.as_deref().ok_or_else(|| at("access")(no_such_tool(&exposed)))?;
         self.has_permissions(tables, tool.server, Some(policy)).map_err(at("permissions"))?;
-        let wanted = Wanted { server: tool.server.id(), tool: Some((&exposed, policy)) };
+        let wanted = ScopeTarget { server: tool.server.id(), tool: Some((&exposed, policy)) };
         self.hold_to_scopes(&who.session.principal, who.tokens, wanted).map_err(at("scopes"))
     }
 }
 
 /// The tool under the name that clients know it by now.
-pub(crate) fn named(offers: &dyn Offers, tool: &Continued<'_>) -> Option<(String, Place)> {
-    let is_it = |place: &Place| *place.original == *tool.tool && place.server.id() == tool.server.id();
+pub(crate) fn named(offers: &dyn Offers, tool: &Continued<'_>) -> Option<(String, Destination)> {
+    let is_it = |place: &Destination| *place.original == *tool.tool && place.server.id() == tool.server.id();
     match offers.tool(tool.exposed).filter(is_it) {
         Some(place) => Some((tool.exposed.to_owned(), place)),
         None => offers.tool_of(tool.server.id(), tool.tool),

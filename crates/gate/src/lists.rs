@@ -12,7 +12,7 @@ use switchboard_upstream::{ListKind, Server};
 use switchboard_wire::Raw;
 
 use super::Tables;
-use super::scopes::{Presented, Wanted};
+use super::scopes::{Presented, ScopeTarget};
 use crate::Gate;
 use crate::dialect::agreed_with;
 use crate::profiles::rights_key;
@@ -119,7 +119,7 @@ impl Seen<'_> {
         }
         let policy =
             if self.kind == ListKind::Tools { self.offers.tool(exposed).and_then(|tool| tool.policy) } else { None };
-        let wanted = Wanted { server: server.id(), tool: policy.as_deref().map(|policy| (exposed, policy)) };
+        let wanted = ScopeTarget { server: server.id(), tool: policy.as_deref().map(|policy| (exposed, policy)) };
         self.gate.is_in_scope(self.context, self.presented, wanted)
     }
 }

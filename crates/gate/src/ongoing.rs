@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use super::audit::{self, event, result};
 use super::authority::{CallAuthority, chain_said};
 use super::continued::{Continued, named};
-use super::scopes::{Presented, Wanted};
-use super::{Attempt, Gate, Judged, ToolPolicy};
+use super::scopes::{Presented, ScopeTarget};
+use super::{Attempt, Gate, ToolPolicy};
 use switchboard_upstream::Server;
 
 /// How long a call runs before anybody looks at its right again. Most have ended by then.
@@ -163,7 +163,7 @@ impl<'a> RunningCall<'a> {
             return Err(lost("token"));
         }
         let scopes = |tool: Option<(&str, &ToolPolicy)>| {
-            let wanted = Wanted { server: server.id(), tool };
+            let wanted = ScopeTarget { server: server.id(), tool };
             gate.hold_to_scopes(&session.principal, &self.tokens, wanted).map_err(|_| lost("scopes"))
         };
         let Some(tool) = tool else {
@@ -237,7 +237,7 @@ impl Gate<'_> {
             let count = *changes.borrow_and_update();
             // Arguments are judged again where something has changed. That time passes is seen by access alone.
             let judge = judged.replace(count) != Some(count) || !self.has_access_still(attempt);
-            if judge && let Judged::Refused(refusal) = Box::pin(self.judge_anew(attempt)).await? {
+            if judge && let Some(refusal) = Box::pin(self.judge_anew(attempt)).await? {
                 return Ok(refusal);
             }
             tokio::select! {

@@ -31,7 +31,7 @@ use shown::{Shown, shown_by};
 pub use shown::{pin_name, screen_definition};
 use switchboard_upstream::ListKind;
 use switchboard_upstream::PinPolicy;
-use switchboard_upstream::{INSTRUCTIONS, Inspection, Marked, Presented, Server};
+use switchboard_upstream::{INSTRUCTIONS, Inspection, Marked, PresentedDefinitions, Server};
 use versions::{Versions, readable};
 
 /// Definitions that are written down at the same time.
@@ -71,7 +71,7 @@ const TOO_MANY: &str = "its server has shown more of its kind than are remembere
 
 impl Gate<'_> {
     /// Compares what a server shows with what was accepted of it.
-    pub async fn inspect(&self, server: &Server, presented: Presented<'_>) -> Inspection {
+    pub async fn inspect(&self, server: &Server, presented: PresentedDefinitions<'_>) -> Inspection {
         let options = self.options();
         if !options.pin_definitions && !options.screen_definitions {
             return Inspection::default();
@@ -115,7 +115,7 @@ impl Gate<'_> {
     }
 
     /// What is held back of a server now that somebody may have accepted it; `None` where nobody can know.
-    pub async fn inspect_again(&self, server: &Server, presented: Presented<'_>) -> Option<Inspection> {
+    pub async fn inspect_again(&self, server: &Server, presented: PresentedDefinitions<'_>) -> Option<Inspection> {
         let store = self.remembering()?;
         let shown = self.screen_shown(server, shown_by(presented.lists, presented.instructions));
         self.compare(store, server, &shown, presented.version()).await.ok()

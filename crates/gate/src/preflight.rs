@@ -7,9 +7,9 @@ use switchboard_protocol::mgp::Metadata;
 use switchboard_wire::{Edit, Object, Raw};
 
 use super::Attempt;
-use super::scopes::{Presented, Wanted};
+use super::scopes::{Presented, ScopeTarget};
 use crate::Gate;
-use crate::surroundings::Place;
+use crate::surroundings::Destination;
 
 impl Gate<'_> {
     /// Whether a call could pass, and what is missing (proposal 4). Nothing is held, asked or written down.
@@ -18,8 +18,9 @@ impl Gate<'_> {
         let missing = || Fault::new(FaultKind::InvalidParams, "`tool` is missing or no string");
         let name = object.text("tool").ok_or_else(missing)?;
         let tables = self.tables().await?;
-        let allowed =
-            |place: &Place| self.access(&tables, &context.session, &place.server, Some((&place.original, &name))).allow;
+        let allowed = |place: &Destination| {
+            self.access(&tables, &context.session, &place.server, Some((&place.original, &name))).allow
+        };
         let Some(place) = self.offers().tool(&name).filter(allowed) else {
             return Ok(preflight::<&str>(
                 false,
@@ -28,7 +29,7 @@ impl Gate<'_> {
                 false,
             ));
         };
-        let Place { server, original, .. } = &place;
+        let Destination { server, original, .. } = &place;
         let Some(policy) = &place.policy else { return Ok(preflight::<&str>(true, &[], None, false)) };
         let standing = self.standing(&tables, server, Some(policy));
         if !standing.missing.is_empty() {
@@ -38,7 +39,7 @@ impl Gate<'_> {
         }
         // `scopes_held` is a claim. What is held is known from the session, and goes first.
         let presented = Presented::of(context, object.get("_meta").as_ref());
-        let wanted = Wanted { server: server.id(), tool: Some((&name, policy)) };
+        let wanted = ScopeTarget { server: server.id(), tool: Some((&name, policy)) };
         if let Err(fault) = self.hold_to_scopes(&context.session.principal, &presented, wanted) {
             let missing = fault.details().and_then(|details| details.member("missing_scopes")?.elements());
             let missing: Vec<_> = missing.iter().flatten().filter_map(Raw::as_text).collect();

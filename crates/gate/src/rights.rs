@@ -14,7 +14,7 @@ use super::attempt::{Attempt, Stop};
 use super::audit::{self, event, result};
 use super::policy::{ToolPolicy, default_policy};
 use super::refused::refused;
-use super::scopes::{Presented, Wanted};
+use super::scopes::{Presented, ScopeTarget};
 use super::tables::Tables;
 use crate::Gate;
 use switchboard_upstream::Server;
@@ -134,7 +134,7 @@ impl Gate<'_> {
             (None, _) => self.covers(session, id, None),
         };
         let policy = found.as_ref().and_then(|(exposed, place)| Some((exposed.as_str(), place.policy.as_deref()?)));
-        by_token && self.covers_quietly(&session.principal, presented, Wanted { server: id, tool: policy })
+        by_token && self.covers_quietly(&session.principal, presented, ScopeTarget { server: id, tool: policy })
     }
 
     /// Whether a session has to do with a server, within the session tokens that it shows: it may use the server, or at
@@ -143,7 +143,8 @@ impl Gate<'_> {
         if presented.is_empty() {
             return self.knows_of(tables, session, server);
         }
-        let covers = |tool| self.covers_quietly(&session.principal, presented, Wanted { server: server.id(), tool });
+        let covers =
+            |tool| self.covers_quietly(&session.principal, presented, ScopeTarget { server: server.id(), tool });
         if covers(None) && self.access(tables, session, server, None).allow {
             return true;
         }
@@ -169,7 +170,7 @@ impl Gate<'_> {
             return false;
         }
         let covers = |policy| {
-            let wanted = Wanted { server: server.id(), tool: Some((exposed, policy)) };
+            let wanted = ScopeTarget { server: server.id(), tool: Some((exposed, policy)) };
             self.covers_quietly(&session.principal, presented, wanted)
         };
         presented.is_empty() || policy.is_some_and(covers)

@@ -25,7 +25,7 @@ use super::audit::{self, event, result};
 use crate::attempt::{Attempt, Stop};
 use crate::dialect::readable;
 use crate::refused::refused;
-use crate::surroundings::{Offered, Offers};
+use crate::surroundings::{OfferedTool, Offers};
 use crate::{Gate, Tables, ToolPolicy, tokens};
 use switchboard_upstream::Server;
 
@@ -40,14 +40,14 @@ const OWN_MEMBER: &str = "dev.switchboard/session_token";
 
 /// What a call is about, as far as scopes go.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct ScopeTarget<'a> {
     /// The server that it goes to.
     pub server: &'a str,
     /// What clients call the tool, and what is known of it; `None` for what is no tool.
     pub tool: Option<(&'a str, &'a ToolPolicy)>,
 }
 
-impl Wanted<'_> {
+impl ScopeTarget<'_> {
     /// What is missing of the scopes that this needs.
     fn missing(&self, held: &[String]) -> Vec<String> {
         let has = |kind: &str, name: &str| {
@@ -199,9 +199,9 @@ impl Attempt<'_> {
     }
 
     /// What it is about, as far as scopes go.
-    pub(super) fn wanted(&self) -> Wanted<'_> {
+    pub(super) fn wanted(&self) -> ScopeTarget<'_> {
         let tool = self.called().map(|(_, exposed)| (exposed, self.policy));
-        Wanted { server: self.server.id(), tool }
+        ScopeTarget { server: self.server.id(), tool }
     }
 }
 
@@ -214,7 +214,7 @@ impl Gate<'_> {
         &self,
         principal: &str,
         presented: &Presented,
-        wanted: Wanted<'_>,
+        wanted: ScopeTarget<'_>,
     ) -> Result<(), Fault> {
         if presented.is_empty() {
             let demanded = self.options().demand_scopes;
@@ -233,7 +233,7 @@ impl Gate<'_> {
     }
 
     /// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
-    pub fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: Wanted<'_>) -> bool {
+    pub fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: ScopeTarget<'_>) -> bool {
         let now = Instant::now();
         presented.0.iter().all(|token| {
             let held = self.tokens.scopes(token, principal, now);
@@ -258,7 +258,7 @@ impl Gate<'_> {
     }
 
     /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
-    pub fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: Wanted<'_>) -> bool {
+    pub fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: ScopeTarget<'_>) -> bool {
         self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
     }
 
@@ -324,12 +324,13 @@ impl Gate<'_> {
         if let Some(id) = scope.strip_prefix("server:") {
             return offers.server(id).is_some_and(whole);
         }
-        let is_usable =
-            |tool: Offered<'_>| self.access(tables, session, tool.server, Some((tool.original, tool.exposed))).allow;
+        let is_usable = |tool: OfferedTool<'_>| {
+            self.access(tables, session, tool.server, Some((tool.original, tool.exposed))).allow
+        };
         if let Some(name) = scope.strip_prefix("tool:") {
             return offers.any_tool(&mut |tool| tool.exposed == name && is_usable(tool));
         }
-        let needs = |tool: Offered<'_>| {
+        let needs = |tool: OfferedTool<'_>| {
             tool.policy.is_some_and(|policy| policy.assessment.scopes.iter().any(|needed| needed == scope))
         };
         offers.any_tool(&mut |tool| needs(tool) && is_usable(tool))

@@ -18,7 +18,7 @@ use crate::options::GateOptions;
 use crate::pins::Pins;
 use crate::rates::Rates;
 use crate::surroundings::{GateContext, Offers, Surroundings};
-use crate::tables::Granted;
+use crate::tables::GrantCache;
 use crate::tokens::Tokens;
 use crate::{audit_sinks, lists};
 
@@ -32,7 +32,7 @@ pub struct GateState {
     /// Servers that hear of events.
     pub server_sinks: Arc<audit_sinks::ServerSinks>,
     /// What was granted.
-    pub granted: Granted,
+    pub granted: GrantCache,
     /// What waits for a person.
     pub desk: PendingConfirmations,
     pub(crate) approvals_watched: ApprovalWatcher,
@@ -53,7 +53,7 @@ impl GateState {
         let state = Self {
             audit,
             server_sinks: Arc::default(),
-            granted: Granted::new(options.store.clone()),
+            granted: GrantCache::new(options.store.clone()),
             desk: PendingConfirmations::default(),
             approvals_watched: ApprovalWatcher::default(),
             rights: RightsChanges::default(),

@@ -1,12 +1,13 @@
 //! The steps of the gate, in the one order in which every request passes them. Each is decided elsewhere, and has here the
 //! name that it has in audit and metrics.
 
+use switchboard_peer::Reply;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::Raw;
 
-use crate::attempt::{Admission, Attempt, Judged, Stop};
+use crate::attempt::{Admission, Attempt, Stop};
 use crate::audit::{self, event, result};
 use crate::confirm::Confirmed;
 use crate::refused::refused;
@@ -19,7 +20,8 @@ impl Gate<'_> {
     /// It does not pass, and the client hears of an error.
     pub async fn admit(&self, attempt: Attempt<'_>) -> Result<Admission, Fault> {
         let passed = async {
-            // access, permissions, delegation, scopes, schema, validators
+            // access, permissions, delegation, scopes, schema, validators. What somebody has begun to write is not run, and
+            // understood only when it is whole.
             let doubt = self.judge(&attempt).await?.filter(|_| attempt.subject != Subject::Completion);
             // rate
             let metered = self.meter(&attempt)?;
@@ -60,15 +62,14 @@ impl Gate<'_> {
         self.check_arguments(attempt, &limits).await
     }
 
-    /// The same for what is not made here: a call that goes on, or waits.
+    /// The same for a call that was made before and goes on or waits: the answer to its client, where it is refused now.
     ///
     /// # Errors
-    /// It does not pass, and the client hears of an error.
-    pub async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Judged, Fault> {
+    /// It is refused, and the client hears of an error.
+    pub async fn check_rights(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         match self.judge(attempt).await {
-            Ok(None) => Ok(Judged::Fit),
-            Ok(Some(doubt)) => Ok(Judged::Doubtful(doubt)),
-            Err(Stop::Answer(reply)) => Ok(Judged::Refused(*reply)),
+            Ok(_) => Ok(None),
+            Err(Stop::Answer(reply)) => Ok(Some(*reply)),
             Err(Stop::Fault(fault)) => Err(fault),
         }
     }

@@ -64,13 +64,13 @@ pub trait Offers: Send + Sync {
     fn generation(&self) -> u64;
 
     /// The tool that clients know by this name, in its short form or its long one.
-    fn tool(&self, exposed: &str) -> Option<Place>;
+    fn tool(&self, exposed: &str) -> Option<Destination>;
 
     /// The prompt that clients know by this name.
-    fn prompt(&self, exposed: &str) -> Option<Place>;
+    fn prompt(&self, exposed: &str) -> Option<Destination>;
 
     /// Whether any tool fits; no more are asked about after the first.
-    fn any_tool(&self, fits: &mut dyn FnMut(Offered<'_>) -> bool) -> bool;
+    fn any_tool(&self, fits: &mut dyn FnMut(OfferedTool<'_>) -> bool) -> bool;
 
     /// The answer to a list request of a client that may see what `visible` lets through: it is given the place of the
     /// server, what the server calls the thing, and what clients call it.
@@ -82,7 +82,7 @@ pub trait Offers: Send + Sync {
     }
 
     /// The first tool that fits: what clients call it, and where it is.
-    fn find_tool(&self, fits: &mut dyn FnMut(Offered<'_>) -> bool) -> Option<(String, Place)> {
+    fn find_tool(&self, fits: &mut dyn FnMut(OfferedTool<'_>) -> bool) -> Option<(String, Destination)> {
         let mut found = None;
         self.any_tool(&mut |tool| {
             let is_it = fits(tool);
@@ -95,14 +95,14 @@ pub trait Offers: Send + Sync {
     }
 
     /// The tool that a server calls so: what clients call it, and where it is.
-    fn tool_of(&self, server: &str, original: &str) -> Option<(String, Place)> {
+    fn tool_of(&self, server: &str, original: &str) -> Option<(String, Destination)> {
         self.find_tool(&mut |tool| **tool.server.id() == *server && **tool.original == *original)
     }
 }
 
 /// A tool among those that are offered.
 #[derive(Debug, Clone, Copy)]
-pub struct Offered<'a> {
+pub struct OfferedTool<'a> {
     /// Whose it is.
     pub server: &'a Arc<Server>,
     /// What clients call it.
@@ -115,11 +115,11 @@ pub struct Offered<'a> {
     pub curated: Option<&'a Arc<Curated>>,
 }
 
-impl Offered<'_> {
+impl OfferedTool<'_> {
     /// Where it is.
     #[must_use]
-    pub fn place(self) -> Place {
-        Place {
+    pub fn place(self) -> Destination {
+        Destination {
             server: self.server.clone(),
             original: self.original.clone(),
             policy: self.policy.cloned(),
@@ -130,7 +130,7 @@ impl Offered<'_> {
 
 /// Where something that a client named is.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Destination {
     /// The server that has it.
     pub server: Arc<Server>,
     /// What its server calls it.

@@ -152,7 +152,7 @@ fn decided(permission: &ServerPermission) -> Decided {
 }
 
 /// The tables and how they are kept.
-pub struct Granted {
+pub struct GrantCache {
     store: Option<Store>,
     tables: ArcSwap<Tables>,
     began: Instant,
@@ -167,13 +167,13 @@ pub struct Granted {
     looking: Mutex<()>,
 }
 
-impl std::fmt::Debug for Granted {
+impl std::fmt::Debug for GrantCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Granted").field("tables", &self.tables.load()).finish_non_exhaustive()
+        f.debug_struct("GrantCache").field("tables", &self.tables.load()).finish_non_exhaustive()
     }
 }
 
-impl Granted {
+impl GrantCache {
     pub(crate) fn new(store: Option<Store>) -> Self {
         Self {
             store,

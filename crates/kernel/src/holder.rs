@@ -15,7 +15,7 @@ use crate::callbacks::ConnectionQuestions;
 use crate::directory::Lists;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::server::{Gatekeeper, Holder, Inspection, Presented, Server, ServerEvent, SharedConnection};
+use crate::server::{Gatekeeper, Holder, Inspection, PresentedDefinitions, Server, ServerEvent, SharedConnection};
 use held_back::notify_held;
 use notices::FromServer;
 use permissions::Permissions;
@@ -52,11 +52,15 @@ impl Holder for Kernel {
 }
 
 impl Gatekeeper for Kernel {
-    fn inspect<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Inspection> {
+    fn inspect<'a>(&'a self, server: &'a Server, presented: PresentedDefinitions<'a>) -> BoxFuture<'a, Inspection> {
         Box::pin(async move { self.gate().inspect(server, presented).await })
     }
 
-    fn inspect_again<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Option<Inspection>> {
+    fn inspect_again<'a>(
+        &'a self,
+        server: &'a Server,
+        presented: PresentedDefinitions<'a>,
+    ) -> BoxFuture<'a, Option<Inspection>> {
         Box::pin(async move { self.gate().inspect_again(server, presented).await })
     }
 

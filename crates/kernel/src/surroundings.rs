@@ -6,7 +6,7 @@ use switchboard_peer::{BoxFuture, Context};
 use switchboard_wire::Raw;
 
 use crate::directory::{Dialect, ListKind, Route};
-use crate::gate::{Offered, Offers, Permit, Place, Surroundings, ToolPolicy};
+use crate::gate::{Destination, OfferedTool, Offers, Permit, Surroundings, ToolPolicy};
 use crate::initialize::own_log;
 use crate::kernel::{Kernel, LocatedResource, View};
 use crate::relay::LogFilter;
@@ -55,19 +55,19 @@ impl Offers for View {
         self.generation
     }
 
-    fn tool(&self, exposed: &str) -> Option<Place> {
+    fn tool(&self, exposed: &str) -> Option<Destination> {
         self.place(self.directory.tool(exposed)?)
     }
 
-    fn prompt(&self, exposed: &str) -> Option<Place> {
+    fn prompt(&self, exposed: &str) -> Option<Destination> {
         self.place(self.directory.prompt(exposed)?)
     }
 
-    fn any_tool(&self, fits: &mut dyn FnMut(Offered<'_>) -> bool) -> bool {
+    fn any_tool(&self, fits: &mut dyn FnMut(OfferedTool<'_>) -> bool) -> bool {
         self.directory.tools().any(|(_, exposed, route)| {
             self.servers.get(route.server).is_some_and(|server| {
                 let Route { original, policy, curated, .. } = route;
-                fits(Offered { server, exposed, original, policy: policy.as_ref(), curated: curated.as_ref() })
+                fits(OfferedTool { server, exposed, original, policy: policy.as_ref(), curated: curated.as_ref() })
             })
         })
     }
@@ -78,8 +78,8 @@ impl Offers for View {
 }
 
 impl View {
-    fn place(&self, route: Route) -> Option<Place> {
+    fn place(&self, route: Route) -> Option<Destination> {
         let Route { server, original, policy, curated, .. } = route;
-        Some(Place { server: self.servers.get(server)?.clone(), original, policy, curated })
+        Some(Destination { server: self.servers.get(server)?.clone(), original, policy, curated })
     }
 }

@@ -4,6 +4,7 @@
 //! A kernel takes clients at a socket in the data folder that only its owner can open ([`socket`]). Both sides compute a digest of
 //! the configuration as it holds for them; only where these are the same does one kernel stand for the other.
 
+mod gone;
 mod relay;
 pub(crate) mod socket;
 
@@ -28,6 +29,7 @@ use crate::failure::Failure;
 use crate::waiting::Waiting;
 use crate::{setup, specs};
 
+pub(crate) use gone::nobody_reads;
 pub(crate) use relay::relay;
 
 /// How long a kernel may take to say whether it takes a client. What is longer is a kernel that hangs.

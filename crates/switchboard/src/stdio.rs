@@ -129,6 +129,11 @@ async fn own(mut signals: Signals, sources: Sources, loaded: Loaded, profile: Op
     let started = duplex::start(input, output, Options { profile, ..hosted.options.clone() }, Arc::new(kernel.clone()));
     let signalled = tokio::select! {
         () = started.finished.cancelled() => false,
+        // Nobody hears the answers any more: what waits for a person is not made, what runs is cancelled.
+        () = attach::nobody_reads() => {
+            started.connection.close();
+            false
+        }
         () = signals.next() => true,
     };
     hosted.reload.stop();

@@ -13,7 +13,7 @@ use switchboard_policy::permission::{Granted, PermissionStatus};
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 
-use crate::inspection::{Inspection, Presented, Quarantine};
+use crate::inspection::{Inspection, PresentedDefinitions, Quarantine};
 use crate::lists::{ListKind, Lists};
 use crate::server::{Server, SharedConnection};
 
@@ -65,10 +65,14 @@ pub trait Holder: Gatekeeper {
 /// What decides about a server: which of its definitions are shown, and what it may do.
 pub trait Gatekeeper: Send + Sync {
     /// Compares what a server shows with what was accepted of it.
-    fn inspect<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Inspection>;
+    fn inspect<'a>(&'a self, server: &'a Server, presented: PresentedDefinitions<'a>) -> BoxFuture<'a, Inspection>;
 
     /// The same now that somebody may have accepted it; `None` where nobody can know.
-    fn inspect_again<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Option<Inspection>>;
+    fn inspect_again<'a>(
+        &'a self,
+        server: &'a Server,
+        presented: PresentedDefinitions<'a>,
+    ) -> BoxFuture<'a, Option<Inspection>>;
 
     /// Takes out of a server's lists what is beside its definitions and may not be shown.
     fn strip_extras(&self, server: &Server, lists: &mut Lists);

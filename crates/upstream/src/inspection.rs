@@ -18,7 +18,7 @@ const MAX_VERSION_CHARS: usize = 64;
 
 /// What a server shows, and which version of itself it tells.
 #[derive(Debug, Clone, Copy)]
-pub struct Presented<'a> {
+pub struct PresentedDefinitions<'a> {
     /// Its lists.
     pub lists: &'a Lists,
     /// Its instructions for the model.
@@ -29,7 +29,7 @@ pub struct Presented<'a> {
     pub package: Option<&'a str>,
 }
 
-impl Presented<'_> {
+impl PresentedDefinitions<'_> {
     /// Its version: of its package, or as it says itself.
     pub fn version(&self) -> Option<String> {
         let told = || Object::open(self.info?).ok()?.text("version");

@@ -24,7 +24,7 @@ mod turns;
 pub use context::ServerContext;
 pub use curated::Curated;
 pub use holder::{Gatekeeper, Holder, ServerEvent};
-pub use inspection::{INSTRUCTIONS, Inspection, Marked, Presented, Quarantine};
+pub use inspection::{INSTRUCTIONS, Inspection, Marked, PresentedDefinitions, Quarantine};
 pub use isolation::Isolation;
 pub use lists::{ListKind, Listing, Lists};
 pub use log_level::{LEVEL_WAIT, send_level};

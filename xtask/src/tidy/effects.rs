@@ -44,8 +44,6 @@ const EFFECTS: &[Effect] = &[
         allowed: &[
             ("crates/config/src/expand.rs", "the one reader of variables for configurations"),
             ("crates/upstream/src/isolation.rs", "the search path of programs that are confined"),
-            ("crates/kernel/src/gate/own_files.rs", "the home folder whose files nobody may touch unasked"),
-            ("crates/gate/", "the home folder whose files nobody may touch unasked"),
             ("crates/upstream/src/package.rs", "where package runners keep what they installed"),
             ("crates/transport/src/child/", "what a child process is given"),
             ("crates/transport/src/confine/", "what a confined process is given"),
@@ -62,7 +60,6 @@ const EFFECTS: &[Effect] = &[
             ("crates/config/src/file.rs", "configuration files are read and replaced there"),
             ("crates/contextgraph/", "its database"),
             ("crates/identity/", "keys and the vault"),
-            ("crates/kernel/src/gate/", "links in paths are followed where the file system is"),
             ("crates/gate/", "links in paths are followed where the file system is"),
             ("crates/store/", "the database"),
             ("crates/transport/", "sandboxes are made of files"),

@@ -11,9 +11,10 @@ use switchboard_wire::{Id, Raw, Request};
 
 use crate::audit::{self, event, result};
 use crate::refused::refused;
-use crate::scopes::{Presented, Wanted};
+use crate::scopes::{Presented, ScopeTarget};
+use crate::surroundings::Place;
 use crate::unknown::unknown_resource;
-use crate::{Attempt, Gate, Judged, Subject, ToolPolicy, canonical};
+use crate::{Attempt, Gate, Subject, ToolPolicy, canonical};
 
 /// Why a call is not made whose arguments are not those that were shown.
 const OTHERWISE: &str = "the operator has fixed other arguments for it since a person was asked about it";
@@ -62,7 +63,8 @@ impl Gate<'_> {
     /// It is gone, held back, or another one than the person is asked about.
     fn current(&self, attempt: &Attempt<'_>) -> Result<Option<CurrentTool>, Fault> {
         let (found, original) = match attempt.subject {
-            Subject::Tool => (self.offers().tool(attempt.exposed), attempt.tool),
+            // Its name may be a longer one since another server came; the tool is the same.
+            Subject::Tool => (self.tool_asked_about(attempt), attempt.tool),
             Subject::Prompt => {
                 let original = attempt.tool.split_once(':').map_or(attempt.tool, |(_, original)| original);
                 (self.offers().prompt(attempt.exposed), original)
@@ -103,25 +105,32 @@ impl Gate<'_> {
         Err(not_called(attempt, kind, why))
     }
 
+    fn tool_asked_about(&self, attempt: &Attempt<'_>) -> Option<Place> {
+        let offers = self.offers();
+        let is_it = |place: &Place| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
+        let by_name = offers.tool(attempt.exposed).filter(is_it);
+        by_name.or_else(|| offers.tool_of(attempt.server.id(), attempt.tool).map(|(_, place)| place))
+    }
+
     /// Judges an attempt that waits for a person by the servers, lists and settings that there are now. A server that is on
     /// its way up is waited for: until it is there, nothing can be said of its tools.
     ///
     /// # Errors
     /// As [`Self::check_rights`].
-    pub(crate) async fn judge_anew(&self, attempt: &Attempt<'_>) -> Result<Judged, Fault> {
+    pub(crate) async fn judge_anew(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         let Some(server) = self.server(attempt.server.id()) else {
             let fault = not_called(attempt, FaultKind::UnknownTool, GONE);
-            return Ok(Judged::Refused(self.changed(attempt, fault).await));
+            return Ok(Some(self.changed(attempt, fault).await));
         };
         // Whatever the server says once it is there.
         if let Err(fault) = still_set(&server.policy_now(), attempt) {
-            return Ok(Judged::Refused(self.changed(attempt, fault).await));
+            return Ok(Some(self.changed(attempt, fault).await));
         }
         if server.hub_now().is_none() {
             return Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await;
         }
         match self.current(attempt) {
-            Err(fault) => Ok(Judged::Refused(self.changed(attempt, fault).await)),
+            Err(fault) => Ok(Some(self.changed(attempt, fault).await)),
             Ok(Some(now)) => {
                 Box::pin(self.check_rights(&Attempt { server: &now.server, policy: &now.policy, ..*attempt })).await
             }
@@ -164,7 +173,7 @@ impl Gate<'_> {
         };
         let named = asked.tool.as_ref().map(|(tool, exposed)| (&**tool, &**exposed));
         Ok(self.access(&tables, session, &server, named).allow
-            && self.is_in_scope(context, &Presented::of(context, None), Wanted { server: server.id(), tool }))
+            && self.is_in_scope(context, &Presented::of(context, None), ScopeTarget { server: server.id(), tool }))
     }
 }
 

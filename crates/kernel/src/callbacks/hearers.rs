@@ -9,7 +9,7 @@ use switchboard_protocol::mgp::method;
 use switchboard_wire::{Edit, Id, Raw};
 
 use super::{CallNames, forms};
-use crate::gate::scopes::{Presented, Wanted};
+use crate::gate::scopes::{Presented, ScopeTarget};
 use crate::gate::{Continued, Continuing, Tables};
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -58,7 +58,7 @@ impl Kernel {
             return self.gate().may_continue(tables, &who, &Concerns::of(call, server));
         }
         let whole = self.gate().access(tables, session, server, None).allow
-            && self.gate().is_in_scope(context, &tokens, Wanted { server: server.id(), tool: None });
+            && self.gate().is_in_scope(context, &tokens, ScopeTarget { server: server.id(), tool: None });
         // What came on a client's own connection is for that client, though it may use no more than one tool there.
         let asked = concerns.session.as_deref() == Some(&*session.id);
         whole || asked && self.gate().knows_within(tables, session, &tokens, server)

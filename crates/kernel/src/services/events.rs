@@ -198,6 +198,10 @@ impl<H: Servers + Rights + Tasks + Clone + 'static> EventService<H> {
         match audience {
             Audience::Everybody => true,
             Audience::Operators => sees_all(session, presented),
+            Audience::OperatorsOf { server, tool } => {
+                let decides = identity.admin && presented.is_empty();
+                decides && self.house.is_covered(session, presented, Some(server.as_ref()), tool.as_deref())
+            }
             Audience::Doer { principal, server, tool } => {
                 (identity.admin || session.principal == *principal)
                     && self.house.is_covered(session, presented, server.as_deref(), tool.as_deref())

@@ -1,5 +1,5 @@
-//! Session tokens and the check before a call (proposal 4), as methods and tools: the gate answers both, `gate/scopes.rs` gives
-//! tokens and `gate/preflight.rs` says what a call would lack.
+//! Session tokens and the check before a call (proposal 4), as methods and tools: the gate answers both, `gate/src/scopes.rs` gives
+//! tokens and `gate/src/preflight.rs` says what a call would lack.
 
 use serde_json::{Value, json};
 use switchboard_protocol::proposals;

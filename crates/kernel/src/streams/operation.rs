@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use super::live::{Reader, ToReader};
 use super::{Form, GoesOn, Live, StreamRequest};
 use crate::directory::Route;
-use crate::gate::{self, Attempt, Judged, Permit, Sent};
+use crate::gate::{self, Attempt, Permit, Sent};
 use crate::kernel::{Called, Kernel, View, readable, repeat};
 use crate::server::Server;
 
@@ -239,7 +239,7 @@ impl Kernel {
         let Ok(claimed) = Checkpoint::claimed(&token) else { return Ok(None) };
         let (context, server) = (attempt.context, attempt.server);
         // With the arguments at hand it is judged as the call itself: by the limits that hold now.
-        if let Judged::Refused(refusal) = Box::pin(self.gate().check_rights(attempt)).await? {
+        if let Some(refusal) = Box::pin(self.gate().check_rights(attempt)).await? {
             return Ok(Some(refusal));
         }
         let tokens = gate::tokens_of(context, request.params.as_ref());

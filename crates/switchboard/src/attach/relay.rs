@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::Attached;
+use super::gone::nobody_reads;
 use crate::Outcome;
 use crate::failure::Failure;
 use crate::signals::Signals;
@@ -397,7 +398,8 @@ async fn carry(
     let (reader, writer) = (&mut attached.reader, &mut attached.writer);
     let up = up(writer, lines, left, state, before);
     let down = down(reader, state, output);
-    tokio::pin!(up, down);
+    let nobody_reads = nobody_reads();
+    tokio::pin!(up, down, nobody_reads);
     loop {
         tokio::select! {
             done = &mut up, if !said_all && taken => (said_all, taken) = (done, done),
@@ -408,6 +410,8 @@ async fn carry(
                     Heard::All | Heard::NoClient => Ended::Client,
                 };
             }
+            // The kernel is told by the end of this process: what waits for a person is not made any more.
+            () = &mut nobody_reads => return Ended::Client,
             () = signals.next() => return Ended::Signal,
         }
     }

@@ -1,12 +1,11 @@
 //! Where a kernel takes clients of `stdio`: a socket in the data folder that only its owner can open.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use switchboard_config::Sources;
 use switchboard_kernel::Kernel;
@@ -17,6 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::gone::gone;
 use super::{HELLO, VERSION, digest_now, first_line};
 use crate::control;
 
@@ -28,8 +28,6 @@ const MAX_CLIENTS: usize = 256;
 const FIRST: Duration = Duration::from_secs(30);
 /// How long a profile may take to be there.
 const PROFILE: Duration = Duration::from_secs(4);
-/// How often it is looked whether a client is gone for good.
-const GONE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// A rest after a connection that could not be taken.
 const REST: Duration = Duration::from_millis(100);
 
@@ -209,17 +207,5 @@ impl House {
         started.connection.close();
         self.clients.send_modify(|clients| *clients -= 1);
         Ok(())
-    }
-}
-
-/// Waits until the other end has closed both ways. One that has only said its last word still reads.
-async fn gone(stream: &OwnedFd) {
-    loop {
-        tokio::time::sleep(GONE_POLL_INTERVAL).await;
-        let mut polled = [PollFd::new(stream, PollFlags::empty())];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if poll(&mut polled, Some(&now)).is_ok() && polled[0].revents().contains(PollFlags::HUP) {
-            return;
-        }
     }
 }

@@ -1,9 +1,12 @@
 //! One set of servers for all clients: `stdio` joins a kernel that runs, or starts one that ends after the last client.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::json;
 
 use crate::live::kill;
-use crate::support::{Home, Peer, faulty_server, until};
+use crate::support::{Home, Peer, faulty_server, until, wait};
 
 /// A server that notes each of its starts in a file.
 fn noting(home: &Home, id: &str) -> String {
@@ -248,6 +251,38 @@ fn a_held_call_ends_with_its_client() {
         rustix::process::kill_process(process, signal).unwrap();
         until(|| (held() == 0).then_some(())).expect("nobody can be asked about it any more");
         assert!(other.tools().contains(&"echo".to_owned()), "others go on");
+    }
+}
+
+/// The same where the program that runs `stdio` was killed, and that process is still there: its streams have no other end any more.
+#[test]
+fn a_held_call_ends_with_the_program_that_asked() {
+    for shares in [true, false] {
+        let home = Home::new();
+        let confirm = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";
+        let gate = "[gate]\napproval_wait_ms = 60000\n";
+        home.configure(&format!("[limits]\nlinger_ms = 8000\n{}{confirm}{gate}", noting(&home, "s")));
+        let mut command = home.command(&["stdio"]);
+        if shares {
+            command.env_remove("SWITCHBOARD_OWN_KERNEL");
+        }
+        let mut client = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let hello =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        for message in [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "x"}}}),
+        ] {
+            writeln!(client.stdin.as_mut().unwrap(), "{message}").unwrap();
+        }
+        let held = || home.run(&["--json", "approvals", "list"]).json()["waiting"].as_array().unwrap().len();
+        until(|| (held() == 1).then_some(())).expect("it is held");
+        let asked = std::time::Instant::now();
+        drop((client.stdin.take(), client.stdout.take()));
+        until(|| (held() == 0).then_some(())).expect("nobody can be asked about it any more");
+        assert!(asked.elapsed().as_secs() < 15, "not only when answers are owed no longer: {:?}", asked.elapsed());
+        wait(&mut client);
     }
 }
 

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::{ConnectionEnd, Declared, Server, SharedConnection};
 use crate::fetch::Asking;
 use crate::holder::{Gatekeeper, Holder, ServerEvent};
-use crate::inspection::Presented;
+use crate::inspection::PresentedDefinitions;
 use crate::lists::{ListKind, Lists};
 use crate::log_level::send_level;
 use crate::names;
@@ -282,10 +282,10 @@ impl Server {
 }
 
 /// What a server shows, with what it says of itself.
-fn presented<'a>(hub: &'a SharedConnection, lists: &'a Lists) -> Presented<'a> {
+fn presented<'a>(hub: &'a SharedConnection, lists: &'a Lists) -> PresentedDefinitions<'a> {
     let server = &hub.connected.server;
     let package = hub.package.as_deref();
-    Presented { lists, instructions: server.instructions.as_deref(), info: server.info.as_ref(), package }
+    PresentedDefinitions { lists, instructions: server.instructions.as_deref(), info: server.info.as_ref(), package }
 }
 
 /// Whether a tool is one that another kernel offers of itself.

@@ -12,8 +12,8 @@ use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 use switchboard_upstream::{
-    Gatekeeper, Holder, Inspection, Lists, Presented, Quarantine, Restart, Server, ServerContext, ServerEvent,
-    ServerPolicy, ServerSpec, SharedConnection, Sharing, StartTurns, Upkeep,
+    Gatekeeper, Holder, Inspection, Lists, PresentedDefinitions, Quarantine, Restart, Server, ServerContext,
+    ServerEvent, ServerPolicy, ServerSpec, SharedConnection, Sharing, StartTurns, Upkeep,
 };
 use switchboard_wire::{ErrorObject, Limits, Notification, Raw, Request};
 use tokio::sync::{Notify, watch};
@@ -121,14 +121,14 @@ impl Holder for ScriptedHolder {
 }
 
 impl Gatekeeper for ScriptedHolder {
-    fn inspect<'a>(&'a self, server: &'a Server, presented: Presented<'a>) -> BoxFuture<'a, Inspection> {
+    fn inspect<'a>(&'a self, server: &'a Server, presented: PresentedDefinitions<'a>) -> BoxFuture<'a, Inspection> {
         let (shown, now) = (server.lists().tools.items.len(), presented.lists.tools.items.len());
         self.note(format!("inspect {now}, shown {shown}"));
         let held = self.held.lock().clone();
         Box::pin(std::future::ready(Inspection { held, ..Inspection::default() }))
     }
 
-    fn inspect_again<'a>(&'a self, _: &'a Server, _: Presented<'a>) -> BoxFuture<'a, Option<Inspection>> {
+    fn inspect_again<'a>(&'a self, _: &'a Server, _: PresentedDefinitions<'a>) -> BoxFuture<'a, Option<Inspection>> {
         let held = self.held.lock().clone();
         Box::pin(std::future::ready(Some(Inspection { held, ..Inspection::default() })))
     }

@@ -68,17 +68,27 @@ pub(super) fn channel_of(event_type: &str, outcome: &str) -> (&'static str, Seve
 
 /// Who may hear of it: whose doing it was; of a server that came or went, who may use it; of the rest, the operator.
 fn audience_of(channel: &str, event: &AuditEvent) -> Audience {
-    match (channel.split('.').next(), event.actor.kind.as_str(), &event.target.server_id) {
-        (Some("tool" | "security"), "agent" | "user" | "delegated", server) => Audience::Doer {
-            principal: event.actor.id.as_str().into(),
-            server: server.as_deref().map(Arc::from),
-            tool: event.target.tool_name.as_deref().map(Arc::from),
-        },
-        (Some("system"), "kernel", Some(server)) if channel.starts_with("system.server.") => {
-            Audience::Server(server.as_str().into())
+    let server = event.target.server_id.as_deref().map(Arc::from);
+    let tool = event.target.tool_name.as_deref().map(Arc::from);
+    match (channel.split('.').next(), event.actor.kind.as_str(), server) {
+        (Some("tool" | "security"), "agent" | "user" | "delegated", server) if !denies_existence(event) => {
+            Audience::Doer { principal: event.actor.id.as_str().into(), server, tool }
         }
+        (Some("system"), "kernel", Some(server)) if channel.starts_with("system.server.") => Audience::Server(server),
+        (_, _, Some(server)) => Audience::OperatorsOf { server, tool },
         _ => Audience::Operators,
     }
+}
+
+/// Whether the caller was told that there is no such thing. An event would tell whether there is: what is refused for want of
+/// a right is on record with the tool's own name and risk, what does not exist is not.
+fn denies_existence(event: &AuditEvent) -> bool {
+    let detail = |name: &str| event.details.get(name).and_then(serde_json::Value::as_str);
+    let is_unknown = |step: &str| matches!(step, "access" | "name" | "server_state" | "definition");
+    // A call that its right was taken from while it ran was seen by its caller.
+    event.event_type == event::TOOL_BLOCKED
+        && detail("step").is_some_and(is_unknown)
+        && detail("what").is_none_or(|what| what != "running")
 }
 
 impl AuditSink for Events {
@@ -121,6 +131,31 @@ mod tests {
                 let (channel, _) = channel_of(name, outcome);
                 assert!(CHANNELS.contains(&channel), "{name} {channel}");
             }
+        }
+    }
+
+    /// Errors do not tell a caller without a right what there is, and neither may events.
+    #[test]
+    fn what_does_not_exist_for_its_caller_is_told_to_operators_alone() {
+        let told = |event_type: &str, details: &[(&str, &str)]| {
+            let bob = switchboard_store::Actor { kind: "agent".into(), id: "bob".into() };
+            let mut event = switchboard_audit::event_of(event_type, bob, result::BLOCKED);
+            event.target.server_id = Some("alpha".into());
+            event.target.tool_name = Some("echo".into());
+            details.iter().for_each(|(name, value)| event.details.insert(name, *value));
+            audience_of(channel_of(event_type, result::BLOCKED).0, &event)
+        };
+        let operators = Audience::OperatorsOf { server: "alpha".into(), tool: Some("echo".into()) };
+        for step in ["access", "name", "server_state", "definition"] {
+            assert_eq!(told(event::TOOL_BLOCKED, &[("step", step)]), operators, "{step}");
+            assert_eq!(told(event::TOOL_BLOCKED, &[("step", step), ("what", "prompt")]), operators, "{step}");
+        }
+        for (event_type, details) in [
+            (event::TOOL_BLOCKED, &[("step", "rate")][..]),
+            (event::TOOL_BLOCKED, &[("step", "access"), ("what", "running")]),
+            (event::TOOL_EXECUTED, &[]),
+        ] {
+            assert!(matches!(told(event_type, details), Audience::Doer { .. }), "{event_type} {details:?}");
         }
     }
 

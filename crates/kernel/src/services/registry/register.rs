@@ -20,7 +20,7 @@ use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registration, Run, may};
 use crate::gate::audit::{self, event, result};
 use crate::gate::rights::decides_for_others;
-use crate::gate::scopes::{Presented, Wanted};
+use crate::gate::scopes::{Presented, ScopeTarget};
 use crate::kernel::Kernel;
 use crate::server::Phase;
 use crate::services::operator_actions::OperatorActions;
@@ -260,11 +260,11 @@ impl Kernel {
             }));
         };
         let presented = Presented::of(context, None);
-        let whole = Wanted { server: &asked.id, tool: None };
+        let whole = ScopeTarget { server: &asked.id, tool: None };
         let is_own = registration.principal == *session.principal
             && self.gate().covers_quietly(&session.principal, &presented, whole);
         let is_covered = self.gate().is_covered(session, &presented, Some(&asked.id), None);
-        if !is_own && !(decides_for_others(context) && is_covered) {
+        if !(is_own || decides_for_others(context) && is_covered) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());

@@ -549,6 +549,9 @@ async fn a_question_ends_with_its_caller() {
         }
         assert_eq!(state, ApprovalState::Withdrawn);
         assert_eq!(answer(&house, &id, Verdict::Approve(Reuse::Once), None).await, 0);
+        let ended = house.await_events("TOOL_REJECTED", if drops { 1 } else { 2 }).await;
+        let ended = ended.iter().find(|event| event.details["approval"] == *id);
+        assert!(ended.is_some_and(|event| event.details["reason"].as_str().unwrap().contains("was gone")), "on record");
     }
     assert_eq!(script.calls(), 0);
 }

@@ -149,6 +149,25 @@ async fn a_held_call_that_is_still_the_same_can_be_approved_after_a_reload() {
     }
 }
 
+/// A server that comes makes the names of the only one longer. What a person is asked about has gone nowhere.
+#[tokio::test]
+async fn a_held_call_goes_on_under_a_longer_name() {
+    let (one, other) = two();
+    let house = House::with(&[("files", one.clone())], ServerPolicy::default, open_house).await;
+    let called = held(&house, "drop", Era::Legacy, async |id| {
+        let both =
+            vec![of_files(&one, ServerPolicy::default(), "1"), spec("other", other.clone(), ServerPolicy::default())];
+        house.kernel.apply(both);
+        house.kernel.settled(Duration::from_secs(5)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let decided =
+            house.operator_actions().answer(&[id], Verdict::Approve(Reuse::Once), None, later()).await.unwrap();
+        assert_eq!(decided.len(), 1, "it waits");
+    });
+    assert!(ran(&called.await.expect("it is made")));
+    assert_eq!((one.calls(), other.calls()), (1, 0));
+}
+
 /// A server that takes its time to start.
 struct Late {
     script: Arc<Script>,
