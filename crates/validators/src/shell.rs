@@ -142,6 +142,16 @@ pub(crate) fn place_decides(path: &str) -> bool {
     known::place_decides(path)
 }
 
+/// Whether a file describes the project it lies in.
+pub(crate) fn is_document(path: &str) -> bool {
+    known::is_document(path)
+}
+
+/// Whether a file says of itself that it is new or a copy, or lies where tools put what they make.
+pub(crate) fn is_new(path: &str) -> bool {
+    known::is_new(path)
+}
+
 /// Whether this command only reads: one simple command that is not hostile, of a program known to change nothing.
 pub fn readonly(command: &str) -> Verdict {
     hostile(command)?;

@@ -12,6 +12,7 @@ mod flow;
 mod fold;
 mod functions;
 mod options;
+mod own;
 mod patterns;
 mod places;
 mod processes;
@@ -196,6 +197,8 @@ struct Reader<'s> {
     exported: bool,
     /// Members that the program defines itself.
     own: HashSet<String>,
+    /// What is imported out of the program's own modules, by its local name.
+    own_names: HashMap<String, String>,
     /// What objects and lists that are written down hold, by where they begin.
     objects: HashMap<u32, Vec<(String, Things)>>,
     /// Whether something was learned in this walk.
@@ -236,6 +239,7 @@ impl<'s> Reader<'s> {
             strict: false,
             exported: false,
             own: HashSet::new(),
+            own_names: HashMap::new(),
             objects: HashMap::new(),
             learned: false,
             worked: RefCell::default(),

@@ -200,6 +200,64 @@ pub(super) fn is_store(path: &str) -> bool {
     STORES.contains(&ending(path))
 }
 
+/// Whether a file is a document or a store that a person keeps, and says of itself neither that it is new nor that it is a copy.
+pub(super) fn is_kept(path: &str) -> bool {
+    let ending = ending(path);
+    let is_document = matches!(
+        ending,
+        "doc"
+            | "docx"
+            | "key"
+            | "kdbx"
+            | "numbers"
+            | "odp"
+            | "ods"
+            | "odt"
+            | "pages"
+            | "ppt"
+            | "pptx"
+            | "pst"
+            | "tex"
+            | "xls"
+            | "xlsx"
+    ) || shell::is_document(path);
+    of(path) != Place::Temporary && !is_generated(path) && (is_store(path) || is_document) && !shell::is_new(path)
+}
+
+/// Whether a file is one that people write or collect: kept, a text, settings or data.
+pub(super) fn is_written(path: &str) -> bool {
+    let written = matches!(
+        ending(path),
+        "csv"
+            | "geojson"
+            | "ini"
+            | "ipynb"
+            | "json"
+            | "jsonl"
+            | "md"
+            | "parquet"
+            | "rst"
+            | "toml"
+            | "tsv"
+            | "txt"
+            | "yaml"
+            | "yml"
+    );
+    is_kept(path) || written && of(path) == Place::Inside && !is_generated(path) && !shell::is_new(path)
+}
+
+/// Whether a file that takes the place of this one is put over a document, a store or data.
+pub(super) fn is_replaced(path: &str) -> bool {
+    is_kept(path) || path.trim_start_matches("./").starts_with("data/") && is_written(path)
+}
+
+/// Whether an archive, or everything that a database holds, is put where everybody sees it.
+pub(super) fn is_bundle_shown(path: &str) -> bool {
+    let bundle = ["7z", "bak", "db", "dump", "gz", "rar", "sql", "sqlite", "tar", "tgz", "xz", "zip", "zst"];
+    bundle.contains(&ending(path))
+        && path.split('/').any(|step| matches!(step, "public" | "static" | "www" | "htdocs" | "wwwroot"))
+}
+
 /// Whether a path is a disk, or the memory of the machine.
 pub(super) fn is_device(path: &str) -> bool {
     path.strip_prefix("/dev/").is_some_and(|device| {

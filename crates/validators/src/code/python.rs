@@ -11,6 +11,7 @@ mod evaluators;
 mod expressions;
 mod fold;
 mod given;
+mod own;
 mod paths;
 mod processes;
 mod readonly;
@@ -100,6 +101,10 @@ struct Checker<'s> {
     attributes: HashMap<String, Val>,
     /// The methods that classes of the program define.
     methods: std::collections::HashSet<String>,
+    /// What is imported out of the program's own package, by its local name.
+    own_names: HashMap<String, String>,
+    /// Whether the query that is changed picks what it is about.
+    picks: bool,
     /// Modules whose every member was imported.
     stars: Vec<String>,
     /// Whether an annotation is text that holds more than a name.
@@ -133,6 +138,8 @@ impl<'s> Checker<'s> {
             functions: HashMap::new(),
             attributes: HashMap::new(),
             methods: std::collections::HashSet::new(),
+            own_names: HashMap::new(),
+            picks: false,
             stars: Vec::new(),
             busy_annotation: false,
             packages: std::collections::HashSet::new(),

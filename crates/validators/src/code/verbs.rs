@@ -92,6 +92,126 @@ const COMMANDS: &str = "execute_command run_command cmd_query cmd_query_iter sen
 const ASKS_FOR: &str = "get list read retrieve access describe fetch batch find generate issue";
 const SECRETS: &str = "secret secrets password passwords credential credentials token apikey ";
 
+/// Verbs that, with any noun, cannot be taken back.
+const GRAVE: &str = "terminate destroy purge wipe erase expunge decommission nuke obliterate uninstall deprovision empty flush truncate";
+/// Nouns behind these and behind `delete` that are a program's own: parts of a page, of a window, of a process.
+const OWN_PARTS: &str = "app bar buffer buffers cache caches canvas chart chat child children chars columns comments component console \
+     context cookies cookie dialog duplicates editor element elements entries event events field fields form frame graph grid \
+     handler handlers headers input instance item items key keys layer layers line lines list listener listeners map marker markers \
+     menu message messages modal node nodes none options output params pixels player plugin plugins pool popup properties props \
+     process processes queue renderer row rows scene screen session shape shapes socket spaces state stdout stream subprocess \
+     subscription table tabs text thread threads timer timers tooltip tree ui view views wait whitespace widget widgets window \
+     windows worker workers writer";
+/// Parts of a program that runs, which end when it says so.
+const PROCESSES: &str = "cache caches child children player pool process processes screen session state stream subprocess thread threads \
+     worker workers";
+/// Nouns of what others use too, and of what only an account has.
+const SHARED_NOUNS: &str = "account backup bucket channel cluster collection collections container customer database databases \
+     dataset db deployment disk domain environment guild invoice keyspace member namespace network org organization policy \
+     project queue registry release repo repository role schema schemas secret site snapshot space stack subnet \
+     subscription table tables team tenant topic user vault vm volume vpc warehouse webhook workspace zone";
+/// Verbs that stop or take away, where the noun is one of those.
+const STOPS_SHARED: &str = "ban deactivate demote deregister detach disable drain evict grant kick kill promote reboot revoke rotate \
+     scale shutdown stop suspend transfer";
+/// Words behind `delete` that say that something was picked.
+const PICKS: &str = "by one if where id old expired stale unused";
+/// Words behind `drop` that are about a table of data in the program itself.
+const FRAMES: &str = "axis column columns duplicates encoding features first in index indexes isel last level missing na nan nans \
+     null nulls outliers out rows sel vars zone";
+/// Nouns of which a project has functions of its own that delete one.
+const OF_ACCOUNTS: &str = "account channel container customer invoice member project release role site space subscription table team topic user workspace";
+/// Words that say that everybody is written to.
+const EVERYBODY: &str = "all bulk customers everybody everyone mass subscribers users";
+/// Names of one word of functions of the project that do what cannot be taken back.
+const ALONE: &str =
+    "decommission deploy destroy dropdatabase flushall flushdb nuke obliterate purge rollback teardown terminate wipe";
+/// Names that programs give to clients of services, by the package that they stand for.
+const NAMED_CLIENTS: &[(&str, &str)] = &[
+    (
+        "aws",
+        "autoscaling cloudformation cloudfront cloudtrail dynamodb ec2 ecr ecs efs eks elbv2 iam kms lambda_client organizations rds \
+         redshift route53 s3 s3_client secretsmanager secrets_manager ses sns sqs ssm ec2_client iam_client",
+    ),
+    ("cloudflare", "cloudflare"),
+    ("discord", "guild guilds"),
+    ("github", "gitea github gitlab octokit"),
+    ("google", "bigquery firestore gcs pubsub"),
+    ("kubernetes", "apps_v1 batch_v1 core_v1 k8s k8s_api kube kubernetes"),
+    ("stripe", "braintree stripe"),
+    ("twilio", "sendgrid twilio"),
+];
+
+fn among(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether a method or a function of which nothing is known but its name does what cannot be taken back: to machines, accounts
+/// and stores that others use too, or to many things at once. Names are judged as verb and noun.
+pub(super) fn is_grave(name: &str) -> bool {
+    let verb = verb(name);
+    if !name.contains('_') {
+        return matches!(name, "flushall" | "flushdb" | "dropdatabase" | "swapdb");
+    }
+    let words: Vec<&str> = name.split('_').filter(|word| !word.is_empty()).collect();
+    let Some(at) = words.iter().position(|word| *word == verb) else { return false };
+    let behind = words.get(at + 1..).unwrap_or_default();
+    let Some(last) = behind.last() else { return false };
+    let picked = behind.first().is_some_and(|first| among(PICKS, first)) || behind.contains(&"by");
+    let many = || {
+        last.len() > 3 && last.ends_with('s') && !last.ends_with("ss") && !last.ends_with("us") && !last.ends_with("is")
+            || matches!(*last, "all" | "everything" | "everyone" | "many")
+    };
+    let shared = || {
+        behind.iter().any(|word| {
+            among(SHARED_NOUNS, word) || word.strip_suffix('s').is_some_and(|word| among(SHARED_NOUNS, word))
+        })
+    };
+    if matches!(verb, "terminate" | "decommission" | "deprovision" | "wipe") {
+        return !among(PROCESSES, last);
+    }
+    if among(GRAVE, verb) {
+        return !among(OWN_PARTS, last) || shared() && !among("queue subscription table", last);
+    }
+    match verb {
+        "drop" => shared() && !behind.iter().any(|word| among(FRAMES, word)) || matches!(*last, "all" | "db" | "graph"),
+        "delete" | "del" | "trash" | "remove" if !picked => {
+            shared() && (verb != "remove" || many() && !among(OWN_PARTS, last))
+                || many() && verb != "remove" && !among(OWN_PARTS, last)
+        }
+        "send" | "email" | "mail" | "sms" | "text" | "notify" | "refund" | "payout" | "pay" | "charge" | "withdraw" => {
+            behind.iter().any(|word| among(EVERYBODY, word)) && name != "notify_all"
+        }
+        _ if among(STOPS_SHARED, verb) => {
+            shared() || many() && matches!(*last, "instances" | "services" | "keys" | "funds" | "nodes" | "pods")
+        }
+        _ => {
+            commands(name) && !name.starts_with("send_") && !name.starts_with("execute_") && !name.starts_with("exec_")
+        }
+    }
+}
+
+/// Whether a function of the project's own modules does so, where it is called by its bare name.
+pub(super) fn is_grave_alone(name: &str) -> bool {
+    // What is called with the key of one row, as the handlers of a project are.
+    let one = verb(name) == "delete" && name.rsplit('_').next().is_some_and(|noun| among(OF_ACCOUNTS, noun));
+    among(ALONE, name) || is_grave(name) && !one || plainly_empties(name) && name.contains('_')
+}
+
+/// Whether a method of one word, of an object of the project's own modules, does so.
+pub(super) fn is_grave_word(name: &str) -> bool {
+    matches!(name, "decommission" | "deprovision" | "nuke" | "obliterate" | "teardown_all" | "wipe")
+}
+
+/// Whether an object of which only the name is known is called like a client of a service, and is told to act.
+pub(super) fn steers_named(object: &str, name: &str) -> bool {
+    let Some((table, _)) = NAMED_CLIENTS.iter().find(|(_, names)| among(names, object)) else { return false };
+    let uploads = *table == "aws" && (name.starts_with("upload") || name.starts_with("put_object"));
+    !uploads
+        && (steers(table, name) && name != "flush" && name != "clear" && name != "reset"
+            || matches!(*table, "github" | "stripe" | "kubernetes" | "twilio" | "cloudflare") && acts(name)
+            || tells_secret(name))
+}
+
 fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
 }
@@ -245,5 +365,50 @@ mod tests {
         assert!(tells_secret("get_secret_value") && tells_secret("list_secret_for_all_namespaces"));
         assert!(!tells_secret("get_bucket_acl") && plainly_acts("delete_study") && !plainly_acts("drop"));
         assert!(plainly_empties("drop_database") && !plainly_empties("drop") && empties("drop"));
+    }
+
+    #[test]
+    fn names_alone_tell_what_is_grave() {
+        for name in [
+            "terminate_instances",
+            "delete_bucket",
+            "drop_database",
+            "delete_user",
+            "delete_all",
+            "wipe_disk",
+            "purge_backups",
+            "revoke_role",
+            "stop_instances",
+            "email_all_customers",
+            "refund_all",
+            "destroy_cluster",
+            "delete_customers",
+        ] {
+            assert!(is_grave(name), "{name}");
+        }
+        for name in [
+            "delete_one",
+            "delete_by_id",
+            "delete_item",
+            "drop_duplicates",
+            "drop_column",
+            "drop_index",
+            "destroy_window",
+            "notify_all",
+            "delete_keys",
+            "terminate_process",
+            "load",
+            "get_users",
+            "remove_children",
+            "delete",
+            "send_email",
+            "clear_cache",
+            "create_user",
+        ] {
+            assert!(!is_grave(name), "{name}");
+        }
+        assert!(is_grave_alone("wipe") && is_grave_alone("drop_all") && !is_grave_alone("load"));
+        assert!(steers_named("ec2", "stop_instances") && steers_named("stripe", "create"));
+        assert!(!steers_named("s3", "list_buckets") && !steers_named("users", "create"));
     }
 }

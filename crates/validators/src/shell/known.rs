@@ -24,6 +24,7 @@ mod secrets;
 mod special;
 mod table;
 mod tasks;
+mod written;
 
 use super::lexer::Word;
 use super::program::{base_name, is_of_system};
@@ -463,6 +464,16 @@ pub(super) fn has(program: &str) -> bool {
 /// Whether what is written to a place decides what runs later.
 pub(super) fn place_decides(path: &str) -> bool {
     decisive::decides(path) || special::names_deciding(path)
+}
+
+/// Whether a file describes the project: no tool turns another file into it.
+pub(super) fn is_document(path: &str) -> bool {
+    path.contains('.') && artefacts::is_document(path)
+}
+
+/// Whether a file says of itself that it is new or a copy, or lies where tools put what they make.
+pub(super) fn is_new(path: &str) -> bool {
+    replaced::is_new(path, &[])
 }
 
 /// The finding for what is in no table.

@@ -275,6 +275,7 @@ pub(super) fn is_of_project(path: &str) -> bool {
         && !path.starts_with('/')
         && path.chars().all(is_plain)
         && path.split('/').all(|step| !step.is_empty() && step != "..")
+        && !super::known::comes_from_elsewhere(path)
 }
 
 /// Whether a word may use the value of this variable.

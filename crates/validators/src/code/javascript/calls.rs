@@ -83,6 +83,7 @@ impl Reader<'_> {
         self.changes_folder(&call);
         self.named_files(&call);
         self.service_call(&call);
+        self.own_call(it, &call);
         self.unknown_member(&call);
         self.sending_call(&call);
         self.shows_secret(&call);
@@ -362,6 +363,9 @@ impl Reader<'_> {
         }
         if is_markup && self.things(&it.right).paths().any(rules::is_of_address) {
             self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
+        }
+        if is_markup && self.is_fetched_markup(&it.right) {
+            self.ask(it.span, "code-page", "markup that another host sent is shown".to_owned());
         }
         let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global");
         if object.paths().any(|path| rules::is_replaceable(path) && !is_named_global(path)) {

@@ -163,6 +163,9 @@ impl Reader<'_> {
             FileEffect::Copy => {
                 self.reads(span, name, first);
                 self.copies(span, name, first);
+                if targets(second).iter().any(|target| self.is_kept_target(target)) {
+                    self.ask(span, "code-delete", format!("`{name}` writes over a document or a store"));
+                }
                 let tree = name == "cp" && call.option("recursive").is_on() || name == "copy";
                 self.writes(span, name, second, if tree { FileEffect::Copy } else { FileEffect::Overwrite });
             }
@@ -189,6 +192,11 @@ impl Reader<'_> {
                 (on("write") || on("append") || on("create"), on("truncate"))
             }
         };
+        let kept = |target: &Target| matches!(target, Target::Known(path) if places::is_kept(path) && !self.made.contains(tidy(path)));
+        let in_place = matches!(call.argument(1), Some(Expression::StringLiteral(mode)) if mode.value.contains('+') && !mode.value.contains('a'));
+        if writes && (in_place || whole && !name.contains("Stream")) && targets(first).iter().any(kept) {
+            self.ask(span, "code-delete", format!("`{name}` changes a document or a store in place"));
+        }
         if writes {
             self.writes(span, name, first, if whole { FileEffect::Overwrite } else { FileEffect::Write });
         } else {
@@ -208,13 +216,22 @@ impl Reader<'_> {
         let replaces =
             |target: &Target| matches!(target, Target::Known(path) if places::decides(path) || places::is_store(path));
         let (from, to) = (targets(first), targets(second));
+        let listed = |target: &Target| matches!(target, Target::Found(folder) if !places::is_generated(folder) && places::of(&format!("{folder}/x")) != Folder::Temporary);
+        let made = |target: &Target| {
+            matches!(target, Target::Known(path) if self.made.contains(tidy(path)) || places::is_generated(path)
+                || ["new", "tmp", "temp", "part"].iter().any(|word| path.contains(word)))
+        };
+        let replaced = to.iter().any(|target| matches!(target, Target::Known(path) if places::is_replaced(path)));
+        let takes_place = !from.iter().all(made) && to.iter().any(|target| self.is_kept_target(target));
         let fine = from.iter().all(temporary)
             && !to.iter().any(replaces)
             && to.iter().all(|target| inside(target) || temporary(target))
             || from.iter().chain(&to).all(inside) && !to.iter().any(replaces);
-        if !fine {
+        if !fine || takes_place || from.iter().any(listed) {
             self.ask(span, "code-delete", format!("`{name}` moves away what is not known to be the program's own"));
-        } else if let Some(to) = second {
+        } else if let Some(to) = second
+            && !replaced
+        {
             self.note_made(to);
         }
     }
@@ -240,6 +257,11 @@ impl Reader<'_> {
         } else if found.is_empty() || !found.iter().all(own) {
             self.ask(span, "code-delete", format!("`{name}` deletes what is not known to be the program's own"));
         }
+    }
+
+    /// Whether a file that takes the place of another is put over a document, a store or data.
+    fn is_kept_target(&self, target: &Target) -> bool {
+        matches!(target, Target::Known(path) if !self.made.contains(tidy(path)) && places::is_replaced(path))
     }
 
     /// Whether a value may name a file that the program did not make and no tool makes again.
@@ -277,6 +299,8 @@ impl Reader<'_> {
     fn writes(&mut self, span: Span, name: &str, file: Option<&Things>, how: FileEffect) {
         if let Some(file) = file
             && how == FileEffect::Overwrite
+            && !name.starts_with("copy")
+            && name != "cp"
         {
             self.note_made(file);
         }
@@ -295,6 +319,9 @@ impl Reader<'_> {
                 Target::Known(path) if how != FileEffect::Folder && places::decides(&path) => {
                     self.ask(span, "code-reach", ask(&path, "writes what decides what runs later"));
                 }
+                Target::Known(path) if how != FileEffect::Folder && places::is_bundle_shown(&path) => {
+                    self.ask(span, "code-reach", ask(&path, "puts an archive where everybody sees it"));
+                }
                 Target::Known(path) if how == FileEffect::Overwrite && places::is_store(&path) => {
                     self.ask(span, "code-delete", ask(&path, "overwrites a database"));
                 }
@@ -302,7 +329,7 @@ impl Reader<'_> {
                     if how == FileEffect::Copy
                         && places::of(&path) == Folder::Inside
                         && !places::is_generated(&path)
-                        && !path.contains('.') =>
+                        && (!path.contains('.') || matches!(path.as_str(), "." | "./")) =>
                 {
                     self.ask(span, "code-delete", ask(&path, "writes over what lies in a folder"));
                 }

@@ -88,6 +88,12 @@ impl Reader<'_> {
             return;
         }
         let mut hands: Vec<(usize, Things)> = Vec::new();
+        // What every request says of who asks, before it goes out.
+        let intercepts =
+            |path: &str| call.name == "use" && (path.contains(".interceptors.") || path.starts_with("node:express()"));
+        if call.callee.paths().any(intercepts) {
+            hands.push((0, Thing::Private(Source::Page).into()));
+        }
         for path in call.callee.paths() {
             match effects::of_function(path) {
                 Some((FileEffect::Read, _)) => hands.push((1, Thing::Private(Source::File).into())),
@@ -110,7 +116,10 @@ impl Reader<'_> {
                 "on" | "once" => hands.push((0, content::held(object))),
                 "addEventListener" => {
                     let typed = call.given.first().and_then(Things::text).is_some_and(|event| {
-                        matches!(event, "keydown" | "keyup" | "keypress" | "input" | "change" | "paste" | "copy")
+                        matches!(
+                            event,
+                            "keydown" | "keyup" | "keypress" | "input" | "change" | "paste" | "copy" | "submit"
+                        )
                     });
                     if typed {
                         hands.push((0, Thing::Private(Source::Page).into()));

@@ -294,6 +294,9 @@ impl<'a> Visit<'a> for Reader<'_> {
             if is_own {
                 if let ImportDeclarationSpecifier::ImportSpecifier(member) = specifier {
                     self.tell(member.span, member.imported.name().as_str());
+                    self.note_own(specifier.local().name.as_str(), member.imported.name().as_str());
+                } else {
+                    self.note_own(specifier.local().name.as_str(), specifier.local().name.as_str());
                 }
                 self.bind_name(specifier.local().name.as_str(), Things::unknown(), false);
                 continue;

@@ -6,7 +6,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 use super::rules::Route;
 use super::scope::join;
 use super::value::{Source, Val};
-use super::{ANNOTATIONS, Checker, fold, rules};
+use super::{ANNOTATIONS, Checker, fold, own, rules};
 
 /// Functions that do nothing with a module but look at it.
 const LOOKERS: [&str; 14] = [
@@ -59,10 +59,15 @@ impl Checker<'_> {
             let arguments = self.arguments(call, &callee, at);
             self.readonly_method(place, &base, &method.attr, &arguments);
             self.judge_method(&base, &method.attr, &arguments, place);
+            self.picks = own::picked(call) == own::Picked::Some;
             for base in base.each() {
                 self.doubt_call(Some(base), &method.attr, &arguments, place);
                 self.judge_call_effect(Some(base), &method.attr, &arguments, place);
             }
+            self.picks = false;
+            self.judge_own_method(call, &base, &method.attr, place);
+            self.judge_moved_rows(&method.attr, &arguments, place);
+            self.run_given(&method.attr, &arguments, place);
             self.judge_environment(&callee, &arguments, place);
             self.taint(&method.value, &base, &method.attr, &arguments);
             let result = self.method(&base, &method.attr, &callee, &arguments, at);
@@ -80,6 +85,10 @@ impl Checker<'_> {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             self.doubt_call(Some(&Val::path(module)), name, &arguments, at);
             self.judge_call_effect(Some(&Val::path(module)), name, &arguments, at);
+        }
+        self.judge_own_function(&call.func, &callee, at);
+        if let Some(path) = callee.each().iter().find_map(Val::as_path).map(str::to_owned) {
+            self.run_given(path.rsplit('.').next().unwrap_or_default(), &arguments, at);
         }
         self.judge_environment(&callee, &arguments, at);
         let result = self.apply(&callee, &arguments, at);
@@ -141,6 +150,7 @@ impl Checker<'_> {
             if !looker {
                 self.hand_over(argument.start(), &value);
             }
+            self.judge_own_value(argument, &value);
             if matches!(argument, Expr::Starred(_)) {
                 match value.elements() {
                     Some(elements) => arguments.positional.extend(elements),

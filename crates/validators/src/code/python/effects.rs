@@ -126,6 +126,8 @@ impl Checker<'_> {
             FileEffect::Move => {
                 let from = targets(file);
                 let to = targets(second);
+                let to_kept =
+                    to.iter().any(|target| matches!(target, Target::Known(path) if places::is_replaced(path)));
                 let inside = |target: &Target| match target {
                     Target::Known(path) => places::of(path) == Place::Inside && !places::decides(path),
                     Target::Found(folder) => places::of(folder) == Place::Inside,
@@ -139,6 +141,9 @@ impl Checker<'_> {
                     && !to.iter().any(replaces)
                     && to.iter().all(|t| inside(t) || temporary(t))
                     || from.iter().chain(&to).all(inside);
+                // `replace` of a text has two.
+                let of_text = name == "replace" && arguments.positional.len() > 1;
+                let fine = fine && !(self.judging && !of_text && self.takes_place(file, second));
                 if !fine && self.judging {
                     self.ask_effect(
                         at,
@@ -146,7 +151,9 @@ impl Checker<'_> {
                         format!("`{name}` moves away what is not known to be the program's own"),
                     );
                 }
-                if let (true, Some(to)) = (fine, second) {
+                if let (true, Some(to)) = (fine, second)
+                    && !to_kept
+                {
                     self.note_made(to);
                 }
             }
@@ -183,6 +190,12 @@ impl Checker<'_> {
                 };
                 if has(&['w', 'a', 'x', '+']) {
                     self.writes(name, file, has(&['w']), at);
+                }
+                let by_flags = name == "os.open" && has(&['w']);
+                let kept = |target: &Target| matches!(target, Target::Known(path) if places::is_kept(path) && (by_flags || !self.made.contains(tidy(path))));
+                let in_place = by_flags || has(&['+']) && !has(&['w', 'x']);
+                if in_place && self.judging && targets(file).iter().any(kept) {
+                    self.ask_effect(at, "code-delete", format!("`{name}` changes a document or a store in place"));
                 }
                 if !has(&['w', 'a', 'x']) {
                     self.reads(name, file, at);
@@ -252,6 +265,13 @@ impl Checker<'_> {
                         at,
                         "code-reach",
                         format!("`{name}` writes what decides what runs later: `{path}`"),
+                    );
+                }
+                Target::Known(path) if places::is_bundle_shown(&path) && !makes_folder => {
+                    self.ask_effect(
+                        at,
+                        "code-reach",
+                        format!("`{name}` puts an archive where everybody sees it: `{path}`"),
                     );
                 }
                 Target::Known(path) if whole && places::is_store(&path) => {

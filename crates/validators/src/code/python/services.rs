@@ -42,7 +42,7 @@ impl Checker<'_> {
         let unbounded = in_store
             && match name {
                 "delete" => {
-                    named
+                    named && !self.picks
                         || !arguments
                             .all()
                             .all(|value| value.is_literal() || root.is_none() && !matches!(value, Val::Unknown))
@@ -56,6 +56,11 @@ impl Checker<'_> {
                 "to_sql" => false,
                 _ => false,
             };
+        let of_all = |value: &Val| matches!(value, Val::Dict(items) if items.is_empty());
+        let many = matches!(name, "update_many" | "delete_many" | "replace_one" | "remove_many")
+            && root.is_none_or(effects::is_store)
+            && arguments.get(0).or_else(|| arguments.keyword("filter")).is_some_and(of_all);
+        let unbounded = unbounded || many;
         let replaces =
             name == "to_sql" && arguments.keyword("if_exists").is_some_and(|how| how.as_str() == Some("replace"));
         let deletes = root.is_some_and(|root| {

@@ -221,7 +221,20 @@ impl Checker<'_> {
                 self.refuse(at, "code-import", "an import from the program's own package".to_owned(), None);
             }
             for alias in &statement.names {
-                self.bind(alias.asname.as_ref().unwrap_or(&alias.name), Val::Unknown);
+                self.bind_own(&alias.name, alias.asname.as_ref().unwrap_or(&alias.name));
+            }
+            return;
+        }
+        // The same by an absolute name.
+        if self.level < Level::Strict
+            && super::own::is_own_module(module)
+            && statement.names.iter().all(|alias| &*alias.name != "*")
+        {
+            if self.scopes.last().is_some_and(|scope| self.wrote.contains(&scope.place)) {
+                self.doubt(at, module);
+            }
+            for alias in &statement.names {
+                self.bind_own(&alias.name, alias.asname.as_ref().unwrap_or(&alias.name));
             }
             return;
         }

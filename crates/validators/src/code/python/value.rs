@@ -145,7 +145,9 @@ impl Val {
             Self::Opaque | Self::Private(_) => value.clone(),
             // The second of `mkstemp()` is the file.
             Self::Path(path) if path.starts_with("tempfile.") => value.clone(),
-            Self::Path(path) if path.starts_with("builtins.open()") => Self::Private(Source::File),
+            Self::Path(path) if path.starts_with("builtins.open()") || path.contains(".connect()") && reads(path) => {
+                Self::Private(Source::File)
+            }
             known => known.elements().map_or(Self::Unknown, Self::any),
         })
     }
@@ -253,6 +255,18 @@ fn reads(path: &str) -> bool {
         "pypdf.PdfReader()",
         "xlrd.open_workbook()",
     ];
+    /// Clients of databases, whose cursors hold rows.
+    const ROWS: [&str; 6] = [
+        "sqlite3.connect()",
+        "psycopg.connect()",
+        "psycopg2.connect()",
+        "pymysql.connect()",
+        "MySQLdb.connect()",
+        "duckdb.connect()",
+    ];
+    if ROWS.iter().any(|client| path.starts_with(client)) && (path.contains(".fetch") || path.ends_with(".execute()")) {
+        return true;
+    }
     if DOCUMENTS.iter().any(|file| path.starts_with(file)) && path.contains('(') {
         return true;
     }

@@ -376,7 +376,6 @@ pub(super) fn is_artefact(program: &str, path: &str) -> bool {
                     | "phpdoc"
                     | "esdoc"
                     | "dart"
-                    | "cargo"
                     | "mkdocs"
             );
         let generates =

@@ -4,7 +4,7 @@
 
 use super::{
     amounts, artefacts, decisive, emptied, fetched, outputs, packages, planted, published, replaced, revealing,
-    secrets, special, unknown,
+    secrets, special, unknown, written,
 };
 use crate::Finding;
 use crate::shell::lexer::Word;
@@ -243,6 +243,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         || planted::replaces_work(name, words)
         || replaced::writes_over(name, words)
         || replaced::applies_from_elsewhere(name, words)
+        || written::writes_unnamed(name, words)
         || replaced::searches_for_rights(name, words);
     let doubtful = doubtful || brings || shows || amounts::exceeds(name, words);
     if doubtful || emptied::empties(name, words) || fits_secret(name, words) || amounts::fills(name, words) {
@@ -410,6 +411,10 @@ fn replaces(name: &str, words: &[Word]) -> bool {
         let folder = target.trim_start_matches("./").split('/').next().unwrap_or_default();
         let into_code =
             matches!(folder, "src" | "lib" | "app" | "scripts" | "bin" | "pkg" | "cmd" | "internal" | "tests");
+        // A folder of theirs brings whatever it holds.
+        let here =
+            matches!(folder, "" | ".") && !target.starts_with('/') && ending(source.trim_end_matches('/')).is_empty();
+        let into_code = into_code || here;
         from_others && (is_source(target) || is_source(source) && !is_made(target) || into_code)
     });
     becomes_code

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::outputs::{self, Writing};
-use super::{table, unknown};
+use super::{table, unknown, written};
 use crate::Finding;
 use crate::shell::lexer::Word;
 use crate::shell::program::base_name;
@@ -316,6 +316,15 @@ impl<'a> Line<'a> {
         let letter = read.letter.map(|letter| format!("-{letter}"));
         let program = base_name(shown);
         let writing = outputs::writing(&program, letter.as_deref().unwrap_or(name));
+        // Of others it is told by what they name.
+        let changes = matches!(self.effect, Effect::Write | Effect::Build) && !outputs::GENERATORS.contains(&&*program);
+        if changes && read.letter.is_none() {
+            let known = read.value.is_some() || read.takes_next;
+            let value = read.value.or(glued).or(next);
+            if value.is_some_and(|value| written::puts_over_work(name, value, known || glued.is_some())) {
+                return Err(unknown(&format!("what `{shown}` writes by `{text}` is")));
+            }
+        }
         if writing == Writing::No {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Options that name a file which is written: results go to new files and to what tools make again, not over source code,
 //! over what decides what runs later, or to where everybody sees them. A person is asked.
 
-use super::{artefacts, decisive, kept};
+use super::{artefacts, decisive, kept, written};
 use crate::shell::files;
 
 /// Words in the names of options whose value is a file or folder that is written.
@@ -253,6 +253,7 @@ pub(super) fn is_taken(program: &str, value: &str) -> bool {
             || files::is_credential(part)
             || kept::decides_by_name(part) && !is_list
             || is_code && !GENERATORS.contains(&program)
+            || written::is_page(part) && !GENERATORS.contains(&program) && !artefacts::makes_stores(program)
             || kept::is_store(part) && !DUMPERS.contains(&program) && !MAKING_STORES.contains(&program)
             || kept::is_shown(part) && (is_bundle || !is_shown_there(part))
             || DUMPERS.contains(&program) && is_open_to_all(part)

@@ -119,7 +119,9 @@ const NAMING: &[&str] =
 /// Whether a command may write over what is there and is not made again.
 pub(super) fn writes_over(name: &str, words: &[Word]) -> bool {
     match name {
-        "cp" | "gcp" | "mv" | "gmv" | "install" => moves_over(name, words),
+        "cp" | "gcp" | "mv" | "gmv" | "install" => moves_over(name, words) || puts_tree_over(name, words),
+        "rsync" => puts_tree_over(name, words),
+        "ln" | "gln" => forces_link(words),
         // Work that is taken away is no file that a tool left.
         "rm" | "grm" | "unlink" => operands(words).into_iter().any(is_work),
         "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "7za" | "7zr" | "7zz" | "unrar" => unpacks_over(name, words),
@@ -132,8 +134,11 @@ pub(super) fn writes_over(name: &str, words: &[Word]) -> bool {
             output(words, &["-o", "--output"]).is_some_and(|file| DATA.contains(&ending(file)) && !is_new(file, &[]))
         }
         "csplit" | "split" => {
-            let prefix =
-                if name == "csplit" { output(words, &["-f", "--prefix"]) } else { operands(words).into_iter().nth(1) };
+            let prefix = if name == "csplit" {
+                output(words, &["-f", "--prefix"])
+            } else {
+                operands(words).into_iter().next_back()
+            };
             prefix.and_then(|prefix| prefix.split_once('/')).is_some_and(|(folder, _)| WRITTEN.contains(&folder))
         }
         _ => false,
@@ -189,8 +194,66 @@ fn moves_over(name: &str, words: &[Word]) -> bool {
         || is_source_name(target) && (CENTRAL.contains(&stem) || forced)
 }
 
+/// Whether what a folder holds is put over the project, or over a folder with what people wrote.
+fn puts_tree_over(name: &str, words: &[Word]) -> bool {
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.text.as_str()));
+    let letter = |letter: char| words.iter().any(|word| is_letter(&word.text, letter));
+    let syncs = name == "rsync";
+    let careful = letter('n')
+        || letter('u')
+        || has(&["--no-clobber", "--update", "--update=none", "--ignore-existing", "--existing", "--dry-run"])
+        || !syncs && (letter('i') || has(&["--interactive"]));
+    if careful {
+        return false;
+    }
+    let named = output(words, &["-t", "--target-directory"]).filter(|_| !syncs);
+    let all = operands(words);
+    let (target, sources) = match (named, all.split_last()) {
+        (Some(target), _) => (target, all.iter().filter(|operand| **operand != target).copied().collect()),
+        (None, Some((target, sources))) => (*target, sources.to_vec()),
+        (None, None) => return false,
+    };
+    let moves = name.ends_with("mv");
+    let whole =
+        syncs || moves || ['r', 'R', 'a'].iter().any(|known| letter(*known)) || has(&["--recursive", "--archive"]);
+    let bare = target.trim_start_matches("./").trim_end_matches('/');
+    let here = matches!(bare, "" | ".") && !target.starts_with('/');
+    let first = bare.split('/').next().unwrap_or_default();
+    let among_work = is_written(first) && first != "data" && !is_made(bare);
+    // What is shown as documents was made.
+    let is_made_source = |source: &str| first == "docs" && is_made(source);
+    let forced = letter('f') || has(&["--force"]);
+    sources.iter().any(|source| {
+        let climbs = source.starts_with('~') || source.trim_start_matches("./").contains('/');
+        let content = source.ends_with("/*")
+            || source.ends_with("/.")
+            || syncs && source.ends_with('/')
+            || whole && !syncs && (letter('T') || has(&["--no-target-directory"]));
+        // A tree whose name the project probably has too.
+        let same_name = here && whole && !moves && climbs && ending(source.trim_end_matches('/')).is_empty();
+        let into_root = bare == first && whole && !moves && source.ends_with('/');
+        let replaces = moves && forced && bare == first && is_source(source) && is_source_name(source);
+        let single = content && !whole && !ending(source).is_empty();
+        !single
+            && (content && (here || among_work) || same_name || (into_root || replaces) && among_work)
+            && !is_made_source(source)
+    })
+}
+
+/// Whether a link takes the place of a file that people wrote.
+fn forces_link(words: &[Word]) -> bool {
+    let forced = words.iter().any(|word| word.text == "--force" || is_letter(&word.text, 'f'));
+    let all = operands(words);
+    forced && all.len() > 1 && all.last().is_some_and(|target| is_work(target))
+}
+
+/// Whether a folder holds what people wrote.
+pub(super) fn is_written(folder: &str) -> bool {
+    WRITTEN.contains(&folder)
+}
+
 /// Whether a target says of itself that it is new, or is made again.
-fn is_new(target: &str, sources: &[&str]) -> bool {
+pub(super) fn is_new(target: &str, sources: &[&str]) -> bool {
     let file = target.rsplit('/').next().unwrap_or_default();
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase).collect()
@@ -366,6 +429,16 @@ mod tests {
             "csplit notes.md /x/ -f src/y",
             "rm src/main.py",
             "rm package.json",
+            "cp -R ../other/. .",
+            "cp -a old/lib .",
+            "cp template/* src/",
+            "mv -f results/* ./",
+            "rsync -a starter/ .",
+            "rsync -av old/src/ src",
+            "mv -f parser.py lib/",
+            "cp -r -t . backup/src",
+            "ln -f a.txt src/app.py",
+            "split -l 10 --additional-suffix=.py x.txt lib/part_",
         ] {
             assert!(over(command), "{command}");
         }
@@ -391,6 +464,17 @@ mod tests {
             "rm notes.txt",
             "rm build/x.js",
             "rm src/old_api.py",
+            "cp -r src/components/Button src/components/Button2",
+            "cp -r templates/base new-app",
+            "cp ../template/README.md .",
+            "cp -r assets out/",
+            "rsync -a src/ backup/",
+            "rsync -n -a old/ .",
+            "rsync -a --ignore-existing starter/ .",
+            "cp -r build/. docs/",
+            "mv tmp/a.txt .",
+            "ln -sf ../shared shared",
+            "split -l 10 x.txt part_",
         ] {
             assert!(!over(command), "{command}");
         }

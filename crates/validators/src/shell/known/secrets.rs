@@ -205,6 +205,11 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
     {
         return Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text)));
     }
+    if name == "git"
+        && let Some(word) = words.iter().zip(of_pathspec(words)).find_map(|(word, secret)| secret.then_some(word))
+    {
+        return Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text)));
+    }
     if files::looks_at_entries(name, words) && name != "du" || of_history || matches!(name, "echo" | "printf") {
         return Ok(());
     }
@@ -230,6 +235,70 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         Some(word) => Err(unknown(&format!("what `{shown}` shows of `{}` is", word.text))),
         None => Ok(()),
     }
+}
+
+/// Which words of a command of `git` that prints what files hold, or held, name a secret. Behind `--` every word is a file; in
+/// front of it names of branches stand too.
+fn of_pathspec(words: &[Word]) -> Vec<bool> {
+    const PRINTS: [&str; 9] =
+        ["show", "diff", "whatchanged", "blame", "annotate", "grep", "cat-file", "format-patch", "difftool"];
+    const ONLY_NAMES: [&str; 12] = [
+        "--stat",
+        "--shortstat",
+        "--numstat",
+        "--dirstat",
+        "--summary",
+        "--name-only",
+        "--name-status",
+        "--no-patch",
+        "-s",
+        "--quiet",
+        "--files-with-matches",
+        "--count",
+    ];
+    let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.text.as_str()));
+    let letters = |letter: char| {
+        words
+            .iter()
+            .any(|word| word.text.strip_prefix('-').is_some_and(|text| !text.starts_with('-') && text.contains(letter)))
+    };
+    let subcommand = words
+        .iter()
+        .map(|word| word.text.as_str())
+        .find(|text| PRINTS.contains(text) || matches!(*text, "log" | "stash" | "reflog"));
+    let patch = letters('p')
+        || letters('L')
+        || letters('G')
+        || has(&["--patch", "-u", "--cc", "-c", "--patch-with-stat"])
+        || words.iter().any(|word| word.text.starts_with("--word-diff") || word.text.starts_with("-U"));
+    let prints = match subcommand {
+        Some("log" | "reflog") => patch,
+        Some("stash") => has(&["show"]) && patch,
+        Some(_) => patch || !has(&ONLY_NAMES),
+        None => false,
+    };
+    let searches = subcommand == Some("grep");
+    let mut behind = false;
+    words
+        .iter()
+        .map(|word| {
+            let text = word.text.as_str();
+            if text == "--" {
+                behind = true;
+                return false;
+            }
+            if !prints || text.starts_with('-') {
+                return false;
+            }
+            // `:/x`, `:(top)x`: from the top of the project.
+            let magic = text.strip_prefix(":(").and_then(|rest| rest.split_once(')')).map(|(_, path)| path);
+            let path = magic.or_else(|| text.strip_prefix(":/")).unwrap_or(text);
+            let excludes = text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude");
+            let last = path.rsplit('/').next().unwrap_or_default();
+            let is_file = last.contains('.') && !text.contains("..") && !searches;
+            !excludes && (behind || is_file) && (may_be_secret(path) || behind && may_fit_secret(path))
+        })
+        .collect()
 }
 
 /// Whether a command of `git` carries a text of its own, in which anything may stand.

@@ -155,8 +155,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "git" => match subcommand {
             // A file in place of a branch: what was changed in it is lost.
             Some("checkout")
-                if !any(&|text| text == "-b")
-                    && any(&|text| kept::is_source_name(text) || super::artefacts::is_document(text)) =>
+                if !any(&|text| text == "-b") && any(&|text| !text.starts_with('-') && names_file(text)) =>
             {
                 true
             }
@@ -173,7 +172,13 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                 let usual = ["origin", "upstream", "fork", "github", "gitlab", "bitbucket", "codeberg", "mine"];
                 let mut operands =
                     words.iter().skip(1).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
-                any(&|text| text.starts_with("../") || text.starts_with('/'))
+                // Every branch, or the one that is served.
+                let wide = any(&|text| {
+                    let to = text.rsplit_once(':').map_or("", |(_, to)| to);
+                    let last = to.rsplit('/').next().unwrap_or_default();
+                    text.contains('*') || matches!(last, "prod" | "production" | "live" | "release")
+                });
+                wide || any(&|text| text.starts_with("../") || text.starts_with('/'))
                     || operands.next().is_some_and(|remote| !usual.contains(&remote) && !remote.contains(':'))
             }
             Some("clone" | "checkout-index" | "archive" | "bundle" | "worktree") => any(&|text| {
@@ -267,7 +272,17 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             true
         }
         "docker" | "podman" => {
-            any(&|text| ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front)))
+            // What comes in is built, and nobody has seen it.
+            any(&|text| text == "-") && any(&|text| text == "build")
+                || any(&|text| ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front)))
+        }
+        // What others serve is rendered or compared.
+        "kubectl" | "oc" | "kustomize" => {
+            any(&|text| matches!(text, "kustomize" | "diff" | "build"))
+                && any(&|text| {
+                    text.contains("://")
+                        || ["github.com/", "gitlab.com/", "git@"].iter().any(|front| text.starts_with(front))
+                })
         }
         // `/p:x=y` and `/logger:x` are options.
         "dotnet" | "msbuild" => any(&is_slash_option),
@@ -323,13 +338,56 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
     // Keys in plain sight are about to be sent or kept; searching for one is no use of it.
     let tells = !matches!(name, "grep" | "rg" | "echo" | "ag" | "ack" | "egrep" | "fgrep")
         && any(&|text| text.len() > 16 && holds_key(text));
-    let doubtful = doubtful || listens || tells || tasks::goes_back(words);
+    let doubtful =
+        doubtful || listens || tells || tasks::goes_back(words) || tasks::runs_fatal(name, subcommand, words);
     // A host that begins as an option does is one to the program that dials; clouds hand out credentials at others.
     let dials = any(&|text| text.contains("://-") || outbound::names_metadata(text));
     if doubtful || reads_options || dials || empties_sources(name, words) {
         return Err(unknown(&format!("what `{name}` makes of its operands is")));
     }
     Ok(())
+}
+
+/// Whether a word is a file and no branch: branches have no ending of settings, data, code or documents.
+fn names_file(text: &str) -> bool {
+    let file = text.rsplit('/').next().unwrap_or_default();
+    let ending = kept::ending(text);
+    let is_file = matches!(
+        ending,
+        "cfg"
+            | "conf"
+            | "config"
+            | "csv"
+            | "env"
+            | "html"
+            | "css"
+            | "ini"
+            | "ipynb"
+            | "json"
+            | "jsonc"
+            | "jsonl"
+            | "lock"
+            | "md"
+            | "parquet"
+            | "plist"
+            | "properties"
+            | "rst"
+            | "scss"
+            | "sum"
+            | "svg"
+            | "tex"
+            | "toml"
+            | "tsv"
+            | "txt"
+            | "xml"
+            | "yaml"
+            | "yml"
+    );
+    is_file && file.len() > ending.len() + 1
+        || kept::is_source_name(text)
+        || super::artefacts::is_document(text)
+        || names_deciding(text)
+        || kept::is_store(text)
 }
 
 /// Whether a text holds a key of a kind that is known by its shape.

@@ -100,6 +100,173 @@ pub(super) fn is_grave(words: &[Word]) -> bool {
         })
 }
 
+/// Words in the name of a program or script, or among its operands, that say it destroys something or is for production. Those
+/// that name what daily code is about (`delete`, `send`, `reset`) are not among them.
+const FATAL: &[&str] = &[
+    "destroy",
+    "drop",
+    "erase",
+    "nuke",
+    "obliterate",
+    "prd",
+    "prod",
+    "production",
+    "purge",
+    "rollback",
+    "shred",
+    "teardown",
+    "terminate",
+    "truncate",
+    "wipe",
+    "wipeout",
+];
+/// Words behind `drop` and `truncate` that are about a table of data in the program itself.
+const OF_DATA: &[&str] = &[
+    "cap",
+    "chars",
+    "column",
+    "columns",
+    "cols",
+    "duplicates",
+    "dupes",
+    "down",
+    "empty",
+    "first",
+    "head",
+    "in",
+    "last",
+    "len",
+    "length",
+    "limit",
+    "lines",
+    "na",
+    "nan",
+    "nulls",
+    "off",
+    "out",
+    "outliers",
+    "path",
+    "prob",
+    "rate",
+    "rows",
+    "side",
+    "text",
+    "to",
+    "tokens",
+    "width",
+    "zone",
+];
+/// Words that say that nothing is done, only made, shown or tried.
+const TRIES: &[&str] = &[
+    "bench",
+    "build",
+    "bundle",
+    "check",
+    "compile",
+    "demo",
+    "dry",
+    "example",
+    "lint",
+    "list",
+    "mock",
+    "plan",
+    "preview",
+    "report",
+    "show",
+    "spec",
+    "stats",
+    "status",
+    "test",
+    "tests",
+    "typecheck",
+];
+/// Programs that run a script, and those of which one subcommand runs a program of the project.
+const SCRIPTED: &[&str] = &[
+    "bash", "bun", "dash", "deno", "java", "julia", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "pypy3",
+    "python", "python2", "python3", "rscript", "ruby", "sh", "ts-node", "tsx", "zsh",
+];
+const RUNNING: &[(&str, &[&str])] = &[
+    ("cabal", &["run"]),
+    ("cargo", &["run", "r"]),
+    ("crystal", &["run"]),
+    ("dart", &["run"]),
+    ("dotnet", &["run"]),
+    ("go", &["run"]),
+    ("gradle", &["run"]),
+    ("nim", &["r"]),
+    ("stack", &["run", "exec"]),
+    ("swift", &["run"]),
+    ("zig", &["run"]),
+];
+
+/// Whether a program or script that is run, or what it is told, is called like something that destroys or is for production:
+/// `go run ./cmd/wipe`, `python cli.py users purge`, `./migrate.sh --env=production`.
+pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
+    let by_subcommand = RUNNING
+        .iter()
+        .any(|(known, subcommands)| *known == name && subcommand.is_some_and(|given| subcommands.contains(&given)));
+    if !by_subcommand && !SCRIPTED.contains(&name) {
+        return false;
+    }
+    let words = words.get(usize::from(by_subcommand)..).unwrap_or_default();
+    let mut operands = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    let stem = |path: &str| {
+        let file = path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        file.rsplit_once('.').map_or_else(|| file.clone(), |(stem, _)| stem.to_owned())
+    };
+    let script = operands.next();
+    let of_script = script.map(|script| parts_of(&stem(script))).unwrap_or_default();
+    // What is made or tried for production is not put there.
+    let tries = of_script.iter().any(|part| TRIES.contains(&part.as_str()));
+    if !tries && is_fatal(&of_script, true) {
+        return true;
+    }
+    // Files are about anything; a name says what is done.
+    let is_name = |text: &str| !text.contains(['/', ' ', '=', ':', '(', '@']) && text.len() < 60;
+    let mut deletes = false;
+    for text in operands {
+        let parts = parts_of(text);
+        let of_class = name == "java" && text.contains('.');
+        if is_name(text) && (of_class || !text.contains('.')) && !tries && is_fatal(&parts, false) {
+            return true;
+        }
+        deletes |= matches!(text, "delete" | "remove" | "clear" | "reset" | "flush" | "clean");
+    }
+    let mut options = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with("--"));
+    options.any(|text| {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let parts = parts_of(name.trim_start_matches('-'));
+        let all = parts.last().is_some_and(|last| last == "all" || last == "everything");
+        let negated = parts.first().is_some_and(|first| matches!(first.as_str(), "no" | "without" | "skip" | "not"));
+        let switches_off = matches!(value, "0" | "false" | "no" | "off");
+        let of_all =
+            all && (deletes || parts.iter().any(|part| matches!(part.as_str(), "delete" | "remove" | "reset")));
+        let value_fatal = is_name(value) && !value.contains('.') && !tries && is_fatal(&parts_of(value), false);
+        of_all
+            || value_fatal
+            || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1) && is_fatal(&parts, false)
+    })
+}
+
+/// Whether the words of a name say that something is destroyed, or that it is about production.
+fn is_fatal(parts: &[String], of_script: bool) -> bool {
+    let words: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let rotates = words.contains(&"rotate")
+        && words
+            .iter()
+            .any(|word| matches!(*word, "key" | "keys" | "secret" | "secrets" | "token" | "tokens" | "credentials"));
+    if words.iter().any(|word| TRIES.contains(word)) {
+        return false;
+    }
+    rotates
+        || words.iter().enumerate().any(|(at, word)| {
+            let next = words.get(at + 1);
+            let of_data = matches!(*word, "drop" | "truncate" | "terminate")
+                && next.map_or(*word == "truncate" && !of_script, |next| OF_DATA.contains(next));
+            FATAL.contains(word) && !of_data
+        })
+}
+
 /// Whether a command runs a task that is not for making, checking or starting something.
 pub(super) fn runs_other_task(words: &[Word]) -> bool {
     let runs = words.iter().any(|word| {
@@ -136,4 +303,52 @@ pub(super) fn parts_of(name: &str) -> Vec<String> {
         before_lower = c.is_lowercase();
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::lexer;
+
+    #[test]
+    fn programs_are_told_by_what_they_are_called() {
+        let fatal = |line: &str| {
+            let words = lexer::words(line).unwrap_or_default();
+            let (name, rest) = words.split_first().expect(line);
+            runs_fatal(&name.text, rest.first().map(|word| word.text.as_str()), rest)
+        };
+        for line in [
+            "go run ./cmd/nuke-cache",
+            "cargo run --bin db_wipe",
+            "cargo run -- purge",
+            "dotnet run --project tools/DropDatabase",
+            "swift run teardown",
+            "python tools/erase.py",
+            "python admin.py accounts remove --all",
+            "node scripts/load.js --env=prod",
+            "bash jobs.sh production",
+            "ruby cli.rb --wipe",
+            "java -jar destroy-stack.jar",
+            "sh ops/rotate-secrets.sh",
+        ] {
+            assert!(fatal(line), "{line}");
+        }
+        for line in [
+            "go run ./cmd/server",
+            "cargo run --bin dropdown",
+            "python train.py --drop-rate 0.1 --dropout 0.5",
+            "python clean.py --drop-duplicates",
+            "python scripts/drop_na.py data.csv",
+            "python tests/test_purge.py",
+            "python delete_user.py 3",
+            "node scripts/build.js --env=production",
+            "python report.py data/production.csv",
+            "python tokenize.py --truncate 512",
+            "ruby cli.rb --no-purge",
+            "cargo run -- --port 80",
+            "python search.py \"drop table\"",
+        ] {
+            assert!(!fatal(line), "{line}");
+        }
+    }
 }
