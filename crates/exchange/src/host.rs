@@ -34,7 +34,7 @@ pub trait Servers: Send + Sync {
 }
 
 /// What is kept of clients.
-pub trait Clients: Send + Sync {
+pub trait ExchangeClients: Send + Sync {
     /// Whose calls a session's are on a shared connection.
     fn owner(&self, session: &Session) -> u64;
 
@@ -56,7 +56,7 @@ pub trait Clients: Send + Sync {
 }
 
 /// Everything that a call on its way needs: who may go on with it is asked at the gate.
-pub trait Host: Servers + Clients + Surroundings + Holder + Clone + 'static {
+pub trait Host: Servers + ExchangeClients + Surroundings + Holder + Clone + 'static {
     /// The gate.
     fn gate(&self) -> Gate<'_>;
 }

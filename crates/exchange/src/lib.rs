@@ -22,7 +22,7 @@ mod tasks;
 pub use callbacks::{About, CallNames, CallQuestions, ConnectionQuestions};
 pub use exchange::{Exchange, ExchangeOptions, ExchangeState};
 pub use forward::{Forward, TaskMode, failed};
-pub use host::{Clients, Host, Servers};
+pub use host::{ExchangeClients, Host, Servers};
 pub use origin::{MGP_DIALECT, stamped};
 pub use params::{member_missing, object_of, params_missing, text_of};
 pub use relay::{LogFilter, Relay, level_index, level_name, of_server, wants_log};

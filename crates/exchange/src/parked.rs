@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
-use switchboard_flow::parking::{Claim, NoPlace, Parking, ParkingLimits};
+use switchboard_flow::parking::{NoPlace, Parking, ParkingClaim, ParkingLimits};
 use switchboard_gate::audit::{self, event, result};
 use switchboard_gate::{Continued, Continuing, Permit, Presented, Tables, canonical, chain_said, tokens_of};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
@@ -157,7 +157,7 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    fn park(&self, claim: Claim, ticket: Ticket, limits: &ParkingLimits, now: Instant) -> Result<String, Fault> {
+    fn park(&self, claim: ParkingClaim, ticket: Ticket, limits: &ParkingLimits, now: Instant) -> Result<String, Fault> {
         let now = now.into_std();
         let token = random_token();
         let late;
@@ -180,7 +180,7 @@ impl Parked {
     }
 
     /// Takes a call back up. A token is good for one use, by the one who got it, for the same request.
-    fn resume(&self, token: &str, claim: &Claim, now: Instant) -> Option<Running> {
+    fn resume(&self, token: &str, claim: &ParkingClaim, now: Instant) -> Option<Running> {
         self.tickets.lock().resume(token, claim, now.into_std()).map(|ticket| ticket.running)
     }
 
@@ -282,7 +282,7 @@ impl<H: Host> Exchange<H> {
         let object = Object::open(params?).ok()?;
         let token = object.text("requestState")?;
         let fingerprint = fingerprint(server.id(), method, &object);
-        let claim = Claim { principal: context.session.principal.clone(), fingerprint };
+        let claim = ParkingClaim { principal: context.session.principal.clone(), fingerprint };
         let mut running = self.parked().resume(&token, &claim, Instant::now())?;
         if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
             running.answer(&answers);
@@ -360,7 +360,7 @@ impl<H: Host> Exchange<H> {
         let requests = running.questions();
         let tokens = if running.tokens.is_empty() { tokens_of(context, params) } else { running.tokens.clone() };
         let object = params.and_then(|params| Object::open(params).ok());
-        let claim = Claim {
+        let claim = ParkingClaim {
             principal: context.session.principal.clone(),
             fingerprint: object.as_ref().map_or([0; 32], |object| fingerprint(server.id(), method, object)),
         };

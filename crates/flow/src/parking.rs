@@ -22,7 +22,7 @@ pub struct ParkingLimits {
 
 /// What must be presented to take a call up again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct ParkingClaim {
     /// Whose call it is.
     pub principal: Arc<str>,
     /// What makes a request the same one.
@@ -40,7 +40,7 @@ pub enum NoPlace {
 
 #[derive(Debug)]
 struct ParkedCall<T> {
-    claim: Claim,
+    claim: ParkingClaim,
     until: Instant,
     call: T,
 }
@@ -63,7 +63,7 @@ impl<T> Parking<T> {
     pub fn park(
         &mut self,
         token: String,
-        claim: Claim,
+        claim: ParkingClaim,
         call: T,
         limits: &ParkingLimits,
         now: Instant,
@@ -80,7 +80,7 @@ impl<T> Parking<T> {
     }
 
     /// Takes a call up again; `None` where none waits under this token for this principal and this request.
-    pub fn resume(&mut self, token: &str, claim: &Claim, now: Instant) -> Option<T> {
+    pub fn resume(&mut self, token: &str, claim: &ParkingClaim, now: Instant) -> Option<T> {
         let fits = self.0.get(token).is_some_and(|parked| parked.until > now && parked.claim == *claim);
         fits.then(|| self.0.remove(token)).flatten().map(|parked| parked.call)
     }
@@ -124,8 +124,8 @@ mod tests {
     const LIMITS: ParkingLimits =
         ParkingLimits { waiting: 3, of_principal: 2, resume_timeout: Duration::from_secs(600) };
 
-    fn claim(principal: &str, request: u8) -> Claim {
-        Claim { principal: principal.into(), fingerprint: [request; 32] }
+    fn claim(principal: &str, request: u8) -> ParkingClaim {
+        ParkingClaim { principal: principal.into(), fingerprint: [request; 32] }
     }
 
     #[test]

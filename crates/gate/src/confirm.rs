@@ -136,6 +136,11 @@ impl Drop for Waiting<'_> {
     }
 }
 
+/// Whether nobody can know what was answered, because the store is away.
+fn is_of_store(fault: &Fault) -> bool {
+    fault.source().is_some_and(|cause| cause.is::<StoreError>())
+}
+
 impl Gate<'_> {
     /// Makes sure that a person agreed to a call. Where that cannot be known because the store is away, the refusal is on
     /// record.
@@ -147,7 +152,7 @@ impl Gate<'_> {
     ) -> Result<Confirmed, Fault> {
         let outcome = self.ask_about(attempt, reason, doubt).await;
         if let Err(fault) = &outcome
-            && fault.source().is_some_and(|cause| cause.is::<StoreError>())
+            && is_of_store(fault)
         {
             let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
             self.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
@@ -204,7 +209,10 @@ impl Gate<'_> {
         let left = audit::with(left, "reason", "its caller was gone before anybody answered");
         let mut waiting = Waiting { state: self.state, id: Some(question.id.clone()), left: Some(left) };
         let waited = self.wait_for_answer(&question).await;
-        waiting.left = None;
+        // What ends in another way has its own record.
+        if waited.is_ok() || !context.cancel.is_cancelled() {
+            waiting.left = None;
+        }
         // One that ends without anybody's answer, since the store is away for instance, is not approved afterwards.
         if waited.is_ok() {
             waiting.id = None;

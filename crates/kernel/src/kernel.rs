@@ -134,7 +134,6 @@ impl Kernel {
             closing: closing.clone(),
             ending: ending.clone(),
         });
-        let waiting_calls = TaskTracker::new();
         let exchange = ExchangeOptions {
             longest_call: options.longest_call,
             question_timeout: options.question_timeout,

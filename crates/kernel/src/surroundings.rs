@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchboard_exchange::{Clients, Host, LogFilter, Servers};
+use switchboard_exchange::{ExchangeClients, Host, LogFilter, Servers};
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Context, Session};
 use switchboard_protocol::fault::Fault;
@@ -76,7 +76,7 @@ impl Servers for Kernel {
     }
 }
 
-impl Clients for Kernel {
+impl ExchangeClients for Kernel {
     fn owner(&self, session: &Session) -> u64 {
         ClientState::of(session).owner
     }

@@ -6,6 +6,7 @@ use super::{Place, certain};
 
 /// What no sentence has that only tells what a tool or a property is for.
 const BESIDES: Classes = set(&[
+    Class::AnyTool,
     Class::First,
     Class::Every,
     Class::Also,
