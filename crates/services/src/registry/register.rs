@@ -264,7 +264,7 @@ impl<'a> Registrar<'a> {
         };
         let is_own = registration.principal == *session.principal && self.house.tokens_cover(&who, &asked.id);
         let is_covered = self.house.is_covered(&who, Some(&asked.id), None);
-        if !is_own && !(self.house.decides_for_others(context) && is_covered) {
+        if !(is_own || self.house.decides_for_others(context) && is_covered) {
             return Err(unknown());
         }
         let reason = asked.reason.unwrap_or_else(|| "deregistered".to_owned());

@@ -13,12 +13,12 @@ use switchboard_wire::{Id, Raw, Request};
 use house::{Empty, agent, owner};
 
 async fn sent(house: &DynHouse, context: &Context, name: &str, params: Value) -> Option<Result<Value, Fault>> {
-    let request = Request::new(Id::number(1), name, Some(Raw::from_value(&params).unwrap()));
+    let request = Request::new(Id::number(1), name, Some(Raw::from_value(&params).expect("JSON")));
     Some(own_method(house, context, &request).await?.map(result_of))
 }
 
 fn result_of(reply: Reply) -> Value {
-    reply.outcome.unwrap().view().unwrap()
+    reply.outcome.expect("a result").view().expect("JSON")
 }
 
 fn kind(answer: Option<Result<Value, Fault>>) -> FaultKind {
