@@ -199,6 +199,10 @@ impl Look<'_> {
             return None;
         }
         let (is_path, is_name) = (is_path(key), place::names_file(key));
+        // What a tool that only looks is given to search for leads nowhere.
+        if self.outlook.looks && !is_path && place::of(key) == Place::Text && !place::is_written(key) {
+            return None;
+        }
         if !is_path && !is_name && lead::is_no_piece(value.as_str().trim_matches('"')) {
             return None;
         }
@@ -225,6 +229,9 @@ impl Look<'_> {
             return None;
         }
         let text = value.as_text()?;
+        if is_named && patch::is_encoded(&text) {
+            return Some(ActingValue::new("the mail with the patch is encoded"));
+        }
         let patch = patch::read(&text, is_named)?;
         for name in &patch.names {
             let mut parts = Part::of(name);

@@ -72,7 +72,7 @@ impl<'a> Limits<'a> {
                     let evidence = evidence.member(&key);
                     let role = role::of(&key);
                     // A patch or a cell under a key for places is none.
-                    let is_text = || role != Role::Path && value.as_text().is_some_and(|text| place::has_lines(&text));
+                    let is_text = || role != Role::Path && value.as_text().is_some_and(|text| place::is_lines(&text));
                     let given = match value.kind() {
                         Kind::String => value.as_bytes().len() > 2 && !is_text(),
                         Kind::Array => value.elements().is_some_and(|elements| !elements.is_empty()),
@@ -204,6 +204,11 @@ impl<'a> Limits<'a> {
         }
         let for_people = matches!(field, Field::Body) && self.checks.about.is_for_people;
         let unread = self.checks.places.is_empty() || (is_body || for_people) && !known.patch;
+        if !unread && known.patch && patch::is_encoded(text) {
+            let message =
+                "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
+            return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
+        }
         let patch = if unread { None } else { patch::read(text, known.patch) };
         if let Some(patch) = &patch {
             at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, known.patch, self.world))?;
@@ -215,7 +220,7 @@ impl<'a> Limits<'a> {
         let text = around.as_deref().unwrap_or(text);
         // No path has several lines.
         let is_place = matches!(field, Field::Place | Field::Perhaps) && *role != Role::Path;
-        let is_text = around.is_some() || is_place && !place::is_of_format(evidence) && place::has_lines(text);
+        let is_text = around.is_some() || is_place && !place::is_of_format(evidence) && place::is_lines(text);
         let field = &if is_place && is_text { Field::Body } else { *field };
         let is_body = *field == Field::Body && self.anchored && evidence.is_declared();
         if is_place && is_text {

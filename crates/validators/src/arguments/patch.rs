@@ -115,6 +115,16 @@ const SIGNS: [&str; 8] = ["+++", "***", "---", "diff ", "Index:", "rename ", "<<
 /// What patches begin with.
 const BEGINNINGS: [&str; 9] = ["+++ ", "*** ", "--- ", "diff --", "Index:", "rename ", "copy from", "<<<<<<< ", "@@"];
 
+/// Whether a text is a mail whose body no reader of lines can see: git decodes it before it looks for a patch.
+pub(crate) fn is_encoded(text: &str) -> bool {
+    const HEADER: &str = "content-transfer-encoding:";
+    text.lines().any(|line| {
+        let (name, kind) = line.split_at_checked(HEADER.len()).unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        name.eq_ignore_ascii_case(HEADER) && (kind.contains("base64") || kind.contains("quoted-printable"))
+    })
+}
+
 /// Whether a text begins as patches do.
 pub(crate) fn begins(text: &str) -> bool {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '"' || c == '`');

@@ -20,7 +20,7 @@ pub(super) fn check(places: &[path::Scope], anchored: bool, text: &str, world: &
     if unescaped.len() < text.len() && path::may_climb(&unescaped) {
         each(&unescaped, |choice| place::inside(places, &filled(choice), world))?;
     }
-    if anchored && text.starts_with('\\') {
+    if anchored && (text.starts_with('\\') || is_expression(text)) {
         // `\bword\b` is an expression.
         return if body::names_path(places, text) { place::inside(places, text, world) } else { Ok(()) };
     }
@@ -102,7 +102,23 @@ fn filled(choice: &str) -> String {
         name if path::may_climb(name) => "..".to_owned(),
         name => name.replace(['*', '?'], glued::ANY_NAME),
     });
-    names.collect::<Vec<_>>().join("/")
+    let mut names: Vec<String> = names.collect();
+    // `**` may find no folder at all: in front of a step up it leads no step down.
+    if names.iter().any(|name| name == "..") {
+        let finds_none: Vec<bool> =
+            choice.split('/').map(|name| name.len() > 1 && name.bytes().all(|b| b == b'*')).collect();
+        let mut at = finds_none.iter();
+        names.retain(|_| !at.next().is_some_and(|none| *none));
+    }
+    names.join("/")
+}
+
+/// Whether a text is an expression for what stands in files, by its escapes (`fn \w+`), and begins as no path does.
+fn is_expression(text: &str) -> bool {
+    let mut escapes = text.split('\\').skip(1).map(|behind| behind.chars().next());
+    text.contains('\\')
+        && escapes.all(|sign| sign.is_some_and(|sign| "wdsbWDSB(){}[]+*?|^$\"'-".contains(sign)))
+        && !place::begins_as_path(text)
 }
 
 /// Whether the first name of an absolute pattern may be that of a folder which is there.
@@ -120,6 +136,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn expressions_are_told_by_their_escapes() {
+        for text in ["fn (\\w+)", "(async )?function \\w+", "x \\d+", "if \\(.*\\) \\{"] {
+            assert!(is_expression(text), "{text}");
+        }
+        for text in ["a\\x", "C:\\w", "..\\w", "a\\..\\..\\w", "fn w+", "\\\\w\\x", "a\\"] {
+            assert!(!is_expression(text), "{text}");
+        }
+    }
+
+    #[test]
     fn signs_are_filled_as_shells_may() {
         for (choice, expected) in [
             ("[.]./x", "../x"),
@@ -128,6 +154,9 @@ mod tests {
             (".*", glued::ANY_NAME),
             ("a/b", "a/b"),
             ("src/**/x", &format!("src/{0}{0}/x", glued::ANY_NAME)),
+            ("**/../x", "../x"),
+            ("a/**/b/../../../x", "a/b/../../../x"),
+            ("*/**/../../x", &format!("{}/../../x", glued::ANY_NAME)),
         ] {
             assert_eq!(filled(choice), expected, "{choice}");
         }

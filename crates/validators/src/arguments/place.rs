@@ -407,8 +407,11 @@ pub(super) fn is_of_format(evidence: &Evidence<'_>) -> bool {
 }
 
 /// Whether a text has several lines.
-pub(super) fn has_lines(text: &str) -> bool {
-    tidy(text).contains(ends_line)
+pub(super) fn is_lines(text: &str) -> bool {
+    let tidy = tidy(text);
+    // A single line with its end is one of code, where it has signs of code and begins as no path does.
+    let is_code = |line: &str| line.contains(|c: char| c.is_whitespace() || "()=;{}\"'".contains(c));
+    tidy.contains(ends_line) || text.ends_with(ends_line) && is_code(&tidy) && !begins_as_path(&tidy)
 }
 
 /// Whether a file that a query names lies inside. A mere name counts only against what is denied.

@@ -21,7 +21,9 @@ pub(super) fn scheme_of(text: &str) -> Option<(&str, &str)> {
 /// scheme.
 pub(super) fn leads_elsewhere(scheme: &str, rest: &str) -> bool {
     let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
-    ELSEWHERE.iter().any(|other| scheme.eq_ignore_ascii_case(other))
+    // `git+https` is reached as `https` is.
+    let carrier = scheme.rsplit('+').next().unwrap_or(scheme);
+    ELSEWHERE.iter().any(|other| carrier.eq_ignore_ascii_case(other))
         && if leads_nowhere(scheme) { slashes == 0 } else { matches!(slashes, 0 | 2) }
 }
 

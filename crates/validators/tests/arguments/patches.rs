@@ -393,6 +393,8 @@ fn cells_and_other_texts_under_keys_for_places_pass() {
         "SELECT 1\nFROM t",
         "df = pd.read_csv(\"a.csv\")\ndf[\"x/y\"]\n",
     ];
+    let one_line = ["print(1)\n", "x = 1\n", "df = pd.read_csv('data/x.csv')\n"];
+    assert_honest(&limited(), &one_line.map(|cell| json!({"source": cell})));
     let notebook = of_tool(OK, "notebook_edit", "Edit a cell", &["notebook_path", "new_source"]);
     assert_honest(&notebook, &cells.map(|cell| json!({"notebook_path": "/srv/ok/a.ipynb", "new_source": cell})));
     for key in ["source", "cell_source", "input"] {
@@ -405,15 +407,17 @@ fn cells_and_other_texts_under_keys_for_places_pass() {
             json!({"source": "a.txt\n/etc/shadow"}),
             json!({"source": ".\n./x"}),
             json!({"source": "/etc/passwd\n"}),
+            json!({"source": "../a b = 1\n"}),
             json!({"input": "..\n/x"}),
             json!({"path": "a\nb"}),
         ],
     );
 }
 
-/// A name of a file inside.
+/// A name of a file inside, and of no device.
 fn inside() -> impl Strategy<Value = String> {
-    "[a-z]{1,6}(/[a-z0-9_.-]{0,3}[a-z]{1,5}){0,3}"
+    let is_device = |name: &str| name.split('/').any(|step| matches!(step, "con" | "prn" | "aux" | "nul"));
+    "[a-z]{1,6}(/[a-z0-9_.-]{0,3}[a-z]{1,5}){0,3}".prop_filter("a device", move |name| !is_device(name))
 }
 
 /// Text of a file: anything, also what looks like a header.
@@ -496,4 +500,15 @@ proptest! {
             prop_assert!(check(&limited(), &json!({key: patch})).is_err(), "{}", patch);
         }
     }
+}
+
+/// Git decodes a mail before it looks for a patch.
+#[test]
+fn an_encoded_mail_shows_no_names() {
+    for kind in ["base64", "Quoted-Printable"] {
+        let mail = format!("From: a@b.example\nSubject: [PATCH] x\nContent-Transfer-Encoding: {kind}\n\nZGlmZg==\n");
+        assert_hostile(&limited(), &[json!({"patch": mail}), json!({"patch": mail.replace("Content-T", "content-t")})]);
+    }
+    let plain = "From: a@b.example\nSubject: [PATCH] x\nContent-Transfer-Encoding: 8bit\n\n---\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+Content-Transfer-Encoding: base64\n";
+    assert_honest(&limited(), &[json!({"patch": plain})]);
 }

@@ -239,6 +239,16 @@ fn a_pattern_that_may_climb_is_refused_under_every_key() {
         "*(.)/*",
         "{a,{b,..}}/x",
         "{.}{.}/x",
+        // `**` may find no folder at all.
+        "**/../*.key",
+        "**/**/**/../../../etc/passwd",
+        "src/**/../../x.key",
+        "src/**/{..,x}/../../x",
+        "{a,**}/../x",
+        "{**,x}/../x",
+        "a/**/b/../../../x",
+        "*/**/../../x",
+        "**/..",
     ];
     let many = format!("{}{{.,x}}{{.,y}}/{{.,z}}{{.,y}}/x", "{a,b}{c,d}".repeat(4));
     let climbing = climbing.iter().copied().chain([many.as_str()]);
@@ -265,6 +275,7 @@ fn a_pattern_that_may_climb_is_refused_under_every_key() {
             json!({"x": "[.][.]/x"}),
             json!({"paths": ["/srv/ok/[.][.]/x"]}),
             json!({"path": "/srv/ok", "excludePatterns": ["\\.\\./x"], "pattern": "../*"}),
+            json!({"globs": ["**/../x"]}),
             json!({"files": ["/etc/*"]}),
             json!({"files": ["~/*.key"]}),
             json!({"files": ["../*.ts"]}),
@@ -319,6 +330,18 @@ fn patterns_and_names_that_go_down_pass() {
         ]
     });
     assert_honest(&limited, &honest.collect::<Vec<_>>());
+    let expressions = [
+        "fn (\\w+)",
+        "(async )?function \\w+",
+        "(var|let|const) \\w+ =",
+        "(pub )?fn \\w+\\(",
+        "^\\s*(export )?function \\w+\\(",
+        "x \\d+",
+        "TODO: \\w+ \\w+",
+        "if \\(.*\\) \\{",
+        "process\\.env",
+    ];
+    assert_honest(&limited, &expressions.map(|expression| json!({"path": "/srv/ok", "pattern": expression})));
     let names = [
         "app/[id]/page.tsx",
         "app/[...slug]/page.tsx",
