@@ -46,15 +46,18 @@ struct Known<'a> {
     patch: bool,
     /// Whether the key is for a list of files, which may be given by patterns.
     files: bool,
+    /// Whether it is for what is mounted into a container.
+    mount: bool,
     evidence: Evidence<'a>,
 }
 
 impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
-        let (named, operand, words, patch, files) = (false, false, false, false, false);
+        let (named, operand, words, patch, files, mount) = (false, false, false, false, false, false);
         let (machine, other, several) = (Machine::No, remote::Other::No, false);
-        Self { field, role, named, machine, other, several, operand, words, patch, files, evidence: Evidence::none() }
+        let evidence = Evidence::none();
+        Self { field, role, named, machine, other, several, operand, words, patch, files, mount, evidence }
     }
 }
 
@@ -147,8 +150,21 @@ impl<'a> Limits<'a> {
                     let several = machine == Machine::Surely && key.ends_with(['s', 'S']);
                     let words = in_words;
                     let (patch, files) = (patch::is_key(&key), pattern::is_key_of_files(&key));
-                    let inner =
-                        Known { field, role, named, machine, other, several, operand, words, patch, files, evidence };
+                    let mount = value::is_mount_key(&key);
+                    let inner = Known {
+                        field,
+                        role,
+                        named,
+                        machine,
+                        other,
+                        several,
+                        operand,
+                        words,
+                        patch,
+                        files,
+                        mount,
+                        evidence,
+                    };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
                 })
             }
@@ -188,6 +204,9 @@ impl<'a> Limits<'a> {
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
         let Known { field, role, words, evidence, .. } = known;
+        // What stands behind is a place in the container.
+        let given = text;
+        let text = if known.mount { value::mounted(text).unwrap_or(text) } else { text };
         if text.contains('\0') {
             // Some readers end a text there, some part a list, and some leave it out.
             let whole = text.replace('\0', "");
@@ -276,7 +295,7 @@ impl<'a> Limits<'a> {
             sql::literals(text).iter().try_for_each(|literal| at(SCOPE, self.connected(literal)))?;
         }
         // A file that lies inside of the paths leads to no host.
-        let text = whole;
+        let text = if known.mount { given } else { whole };
         let is_word = known.operand && !text.contains("://") && !text.contains('@');
         if self.hosts && !is_word && (self.checks.places.is_empty() || !uri::is_file(text)) {
             at(SCOPE, self.host(text, known))

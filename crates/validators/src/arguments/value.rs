@@ -77,13 +77,12 @@ pub(super) fn check(places: &[path::Scope], pair: &Pair<'_>, world: &dyn World) 
     let first = value.split_whitespace().next().unwrap_or_default();
     let mounted = value.split_once(':').map(|(front, _)| front).filter(|front| front.len() > 1);
     let begins = value.starts_with(['/', '~', '.', '$', '\\', '%']);
-    let is_mount = |key: &str| ["volume", "mount", "bind"].iter().any(|word| key.to_ascii_lowercase().contains(word));
-    let is_volume = |front: &&str| front.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if mounted.filter(is_volume).is_some_and(|front| front != "file") && (is_mount(pair.key) || is_mount(pair.parent)) {
+    let is_mount = is_mount_key(pair.key) || is_mount_key(pair.parent);
+    if is_mount && mounted.filter(is_volume).is_some_and(|front| front != "file") {
         return Ok(());
     }
     if let Some(front) = mounted.filter(|front| begins && !front.contains(char::is_whitespace)) {
-        let counts = is_mount(pair.key) || is_mount(pair.parent) || body::names_path(places, front);
+        let counts = is_mount || body::names_path(places, front);
         if counts && place::begins_as_path(front) {
             return place::inside(places, front, world);
         }
@@ -99,6 +98,26 @@ pub(super) fn check(places: &[path::Scope], pair: &Pair<'_>, world: &dyn World) 
         return place::inside(places, value, world);
     }
     Ok(())
+}
+
+/// Whether a key is for what is mounted into a container.
+pub(super) fn is_mount_key(key: &str) -> bool {
+    key.len() > 3 && ["volume", "mount", "bind"].iter().any(|word| key.to_ascii_lowercase().contains(word))
+}
+
+/// Whether it is the name of a volume that a container engine keeps.
+fn is_volume(front: &&str) -> bool {
+    front.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// The place on this machine, or the volume, in `/srv/x:/app:ro`; nothing where a text is no mount.
+pub(super) fn mounted(text: &str) -> Option<&str> {
+    let (front, behind) = text.trim().split_once(':')?;
+    let named = is_volume(&front) && !front.eq_ignore_ascii_case("file") && front.len() > 1;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:,".contains(c);
+    let inside =
+        behind.starts_with('/') && !behind.starts_with("//") && !behind.contains("..") && behind.chars().all(is_plain);
+    (inside && (named || place::begins_as_path(front))).then_some(front)
 }
 
 /// The revision and the file in `HEAD:x`, `:x`, `:0:x`; nothing where a text is none.

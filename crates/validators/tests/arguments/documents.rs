@@ -327,3 +327,34 @@ fn what_is_denied_stays_so_in_a_revision_and_behind_signs() {
         ],
     );
 }
+
+/// Of a mount the place on this machine counts, and not the one in the container.
+#[test]
+fn mounts_are_judged_by_the_place_that_they_mount() {
+    let limited = limited("/srv/ok", &json!({"paths": ["/srv/ok", "/srv/ok/**"], "deny_paths": ["**/.env"]}));
+    assert_honest(
+        &limited,
+        &[
+            json!({"image": "node:20", "volumes": ["/srv/ok:/app", "/srv/ok/data:/data:ro"]}),
+            json!({"volumes": ["./src:/app/src", "cache:/root/.npm"]}),
+            json!({"binds": "/srv/ok/a:/etc/a.conf"}),
+        ],
+    );
+    assert_hostile(
+        &limited,
+        &[
+            json!({"volumes": ["/etc:/app"]}),
+            json!({"volumes": ["/srv/ok:/app", "/var/run/docker.sock:/var/run/docker.sock"]}),
+            json!({"volumes": ["../x:/app"]}),
+            json!({"volumes": ["/srv/ok/../../etc:/app"]}),
+            json!({"volumes": ["~/.ssh:/root/.ssh:ro"]}),
+            json!({"volumes": ["/srv/ok/.env:/app/.env"]}),
+            json!({"volumes": ["/etc"]}),
+            json!({"volumes": ["/srv/ok:/../etc"]}),
+            json!({"volumes": ["file:/etc/shadow"]}),
+            json!({"volumes": ["FILE:///etc/shadow"]}),
+            json!({"x": "/srv/ok:/etc/shadow"}),
+            json!({"config": "{\"paths\": {\"@/*\": [\"./../x/*\"]}}"}),
+        ],
+    );
+}
