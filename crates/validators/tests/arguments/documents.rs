@@ -336,7 +336,7 @@ fn mounts_are_judged_by_the_place_that_they_mount() {
         &limited,
         &[
             json!({"image": "node:20", "volumes": ["/srv/ok:/app", "/srv/ok/data:/data:ro"]}),
-            json!({"volumes": ["./src:/app/src", "cache:/root/.npm"]}),
+            json!({"volumes": ["./src:/app/src", "cache:/var/cache/npm"]}),
             json!({"binds": "/srv/ok/a:/etc/a.conf"}),
         ],
     );
@@ -347,7 +347,7 @@ fn mounts_are_judged_by_the_place_that_they_mount() {
             json!({"volumes": ["/srv/ok:/app", "/var/run/docker.sock:/var/run/docker.sock"]}),
             json!({"volumes": ["../x:/app"]}),
             json!({"volumes": ["/srv/ok/../../etc:/app"]}),
-            json!({"volumes": ["~/.ssh:/root/.ssh:ro"]}),
+            json!({"volumes": ["~/.ssh:/keys:ro"]}),
             json!({"volumes": ["/srv/ok/.env:/app/.env"]}),
             json!({"volumes": ["/etc"]}),
             json!({"volumes": ["/srv/ok:/../etc"]}),
