@@ -44,6 +44,8 @@ pub use pending::{AskedAbout, PendingConfirmations};
 use question::{Question, message};
 pub(crate) use watcher::ApprovalWatcher;
 
+/// How often a person is asked about one call, whose yes others of the same kind use before it.
+const MAX_ASKED: usize = 3;
 /// How long a question may be answered: tokens live no longer (proposal 6).
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How long a yes for the session or for always is good.
@@ -150,22 +152,32 @@ impl Gate<'_> {
         reason: ConfirmReason,
         doubt: Option<&Violation>,
     ) -> Result<Confirmed, Fault> {
-        let outcome = self.ask_about(attempt, reason, doubt).await;
+        let mut outcome = Ok(None);
+        for _ in 0..MAX_ASKED {
+            outcome = self.ask_about(attempt, reason, doubt).await;
+            if !matches!(outcome, Ok(None)) {
+                break;
+            }
+        }
         if let Err(fault) = &outcome
             && is_of_store(fault)
         {
             let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
             self.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
         }
-        outcome
+        match outcome? {
+            Some(confirmed) => Ok(confirmed),
+            None => Ok(self.invalid(attempt, word_of(Refusal::Used)).await),
+        }
     }
 
+    /// Asks once. Nothing, where another call of the same kind went by the answer before this one could.
     async fn ask_about(
         &self,
         attempt: &Attempt<'_>,
         reason: ConfirmReason,
         doubt: Option<&Violation>,
-    ) -> Result<Confirmed, Fault> {
+    ) -> Result<Option<Confirmed>, Fault> {
         let sent = attempt.sent_to_server();
         let arguments = sent.digest().map_err(Fault::malformed)?;
         let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
@@ -174,7 +186,9 @@ impl Gate<'_> {
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
             return Err(Fault::new(FaultKind::InvalidParams, text));
         };
-        let Some(store) = self.store() else { return self.confirm_without_store(attempt, &message).await };
+        let Some(store) = self.store() else {
+            return self.confirm_without_store(attempt, &message).await.map(Some);
+        };
         let question = Question {
             attempt,
             approvals: store.approvals(),
@@ -187,10 +201,10 @@ impl Gate<'_> {
             message,
         };
         if let Some(confirmed) = self.come_back(&question).await? {
-            return Ok(confirmed);
+            return Ok(Some(confirmed));
         }
         if let Claimed::Granted(approval) = question.claim(self, Ticket::Reusable).await? {
-            return self.go_by(&question, *approval, None).await;
+            return self.go_by(&question, *approval, None).await.map(Some);
         }
         question.hold(self, reason).await?;
         self.audit.note(question.event(event::HELD, None, &question.id)).await;
@@ -199,10 +213,10 @@ impl Gate<'_> {
         // The proposal has its answer only for tools.
         let is_tool = attempt.subject == Subject::Tool;
         if is_tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
-            return Ok(Confirmed::Answer(question.ask_by_token(self)));
+            return Ok(Some(Confirmed::Answer(question.ask_by_token(self))));
         }
         if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
-            return Ok(Confirmed::Answer(question.ask_by_input()));
+            return Ok(Some(Confirmed::Answer(question.ask_by_input())));
         }
         let _waits = self.context.waiting_calls.token();
         let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), "step", "confirmation");
@@ -380,12 +394,16 @@ impl Gate<'_> {
         }
     }
 
-    async fn conclude(&self, question: &Question<'_>, waited: Result<Waited, Fault>) -> Result<Confirmed, Fault> {
+    async fn conclude(
+        &self,
+        question: &Question<'_>,
+        waited: Result<Waited, Fault>,
+    ) -> Result<Option<Confirmed>, Fault> {
         let attempt = question.attempt;
         let approval = match waited? {
             Waited::Decided(approval) => approval,
-            Waited::Denied(by) => return Ok(self.denied(attempt, None, Some((&question.id, &by))).await),
-            Waited::Refused(refusal) => return Ok(Confirmed::Answer(refusal)),
+            Waited::Denied(by) => return Ok(Some(self.denied(attempt, None, Some((&question.id, &by))).await)),
+            Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
                 let text = format!(
@@ -397,23 +415,25 @@ impl Gate<'_> {
                 let event = audit::with(refused(event, &fault), "approval", question.id.clone());
                 let event = audit::with(event, "arguments", question.agreed.to_string());
                 self.audit.note(event).await;
-                return Ok(Confirmed::Answer(attempt.refusal(&fault)));
+                return Ok(Some(Confirmed::Answer(attempt.refusal(&fault))));
             }
         };
         match question.claim(self, Ticket::Id(question.id.clone())).await? {
-            Claimed::Granted(approval) => self.go_by(question, *approval, None).await,
+            Claimed::Granted(approval) => self.go_by(question, *approval, None).await.map(Some),
             Claimed::Refused(Refusal::Denied) => {
                 let by = approval.decided_by.as_deref().map(|by| (&*question.id, by));
-                Ok(self.denied(attempt, approval.decision_reason.as_deref(), by).await)
+                Ok(Some(self.denied(attempt, approval.decision_reason.as_deref(), by).await))
             }
+            // One that was made at the same time went by it: a yes for once is used once.
+            Claimed::Refused(Refusal::Used) => Ok(None),
             Claimed::Refused(why) => {
                 // Where it was taken back together with the right to the call, the client hears of the right.
                 if why == Refusal::Withdrawn
                     && let Some(refusal) = Box::pin(self.check_rights(attempt)).await?
                 {
-                    return Ok(Confirmed::Answer(refusal));
+                    return Ok(Some(Confirmed::Answer(refusal)));
                 }
-                Ok(self.invalid(attempt, word_of(why)).await)
+                Ok(Some(self.invalid(attempt, word_of(why)).await))
             }
         }
     }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use switchboard_kernel::ServerPolicy;
 use switchboard_protocol::Era;
-use switchboard_store::{ApprovalState, Reuse, Verdict};
+use switchboard_store::{ApprovalState, Claim, Claimed, Reuse, Ticket, Verdict};
 
 use super::world::{
     Client, ERAS, House, Script, dangerous, kind_of, open_house, parsed, ran, raw, rejection, tool_with, until,
@@ -516,6 +516,36 @@ async fn a_yes_that_comes_too_late_is_good_for_the_next_call_and_no_more() {
     assert_eq!(kind_of(&ann.call("drop", json!({"table": "orders"})).await), "confirmation_required");
     assert!(ran(&ann.call("drop", users()).await));
     assert_eq!(kind_of(&ann.call("drop", users()).await), "confirmation_required");
+    assert_eq!(script.calls(), 1);
+}
+
+/// Of two equal calls at once, the other one may go by the yes first. The one that waited is asked about again, and not refused.
+#[tokio::test]
+async fn a_yes_that_an_equal_call_has_used_is_asked_for_again() {
+    let (house, script) = house(Era::Legacy, LONG).await;
+    let ann = house.client(Era::Legacy, "ann").await;
+    let deciding = async {
+        let id = held(&house, 1).await;
+        let approvals = house.store.approvals();
+        let found = approvals.get(&id).await.unwrap().unwrap().held;
+        assert_eq!(answer(&house, &id, Verdict::Approve(Reuse::Once), None).await, 1);
+        // The other call, before the one that waits looks again.
+        let claim = Claim {
+            ticket: Ticket::Reusable,
+            principal: found.principal,
+            session: found.session,
+            server: found.server,
+            tool: found.tool,
+            arguments: found.arguments,
+            now: Timestamp::now(),
+        };
+        assert!(matches!(approvals.claim(&claim).await.unwrap(), Claimed::Granted(_)));
+        let again = held(&house, 2).await;
+        assert_ne!(again, id);
+        assert_eq!(answer(&house, &again, Verdict::Approve(Reuse::Once), None).await, 1);
+    };
+    let (called, ()) = tokio::join!(ann.call("drop", users()), deciding);
+    assert!(ran(&called), "{called:?}");
     assert_eq!(script.calls(), 1);
 }
 
