@@ -11,14 +11,14 @@ use switchboard_policy::permission::{Granted, PermissionStatus};
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 
-use crate::directory::Lists;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::server::{Gatekeeper, Holder, Inspection, PresentedDefinitions, Server, ServerEvent, SharedConnection};
+use crate::server::{
+    Gatekeeper, Holder, Inspection, Lists, PresentedDefinitions, Server, ServerEvent, SharedConnection,
+};
 use held_back::notify_held;
 use notices::FromServer;
 use permissions::Permissions;
-pub(crate) use permissions::note_tool_needs;
 
 impl Holder for Kernel {
     fn on_event(&self, server: &Server, event: ServerEvent<'_>) {

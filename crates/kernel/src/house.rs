@@ -20,16 +20,16 @@ use switchboard_wire::{Id, Limits, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use crate::clients::ClientState;
-use crate::directory::ListKind;
+use crate::directory::{self, ListKind};
 use crate::gate::rights::{decides_for_others, sees_all};
 use crate::gate::scopes::ScopeTarget;
 use crate::gate::{Presented, with_delegation_beside};
 use crate::initialize;
-use crate::kernel::{self, Kernel};
+use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::services::house::{
     AccessRights, BackgroundWork, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls,
-    ProfileTools, RecordKeeping, Requester, ServerDirectory, Setup, View,
+    ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup,
 };
 use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, Registration, ServerOffers};
 use crate::services::{Services, ToolContext};
@@ -42,7 +42,7 @@ fn shown_by(who: &Requester) -> Presented {
 
 impl Kernel {
     /// A view as services see it.
-    pub(crate) fn seen_at(&self, view: &Arc<kernel::View>) -> Arc<dyn View> {
+    pub(crate) fn seen_at(&self, view: &Arc<directory::View>) -> Arc<dyn ServerView> {
         Arc::new(ServersNow { kernel: self.clone(), view: view.clone() })
     }
 
@@ -79,7 +79,7 @@ impl Kernel {
 }
 
 impl ServerDirectory for Kernel {
-    fn view(&self) -> Arc<dyn View> {
+    fn view(&self) -> Arc<dyn ServerView> {
         self.seen_at(&Self::view(self))
     }
 

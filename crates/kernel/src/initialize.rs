@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_peer::{Context, Reply};
-use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mcp::{app, meta, method};
 use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::mgp::{Extension, Place};
 use switchboard_protocol::proposals;
@@ -17,11 +17,11 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
 
 use crate::bridge;
-use crate::directory::app;
+use crate::directory::View;
 pub(crate) use crate::gate::agreed_with;
 use crate::gate::provenance;
 use crate::gate::scopes::Presented;
-use crate::kernel::{Kernel, View, waiting};
+use crate::kernel::{Kernel, waiting};
 use crate::server::Server;
 use crate::services::{self, ToolFinder};
 

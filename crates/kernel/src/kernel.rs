@@ -6,7 +6,6 @@ mod content;
 mod notify;
 mod questions;
 mod rights_watch;
-mod shown;
 mod status;
 mod told;
 pub(crate) mod waiting;
@@ -28,12 +27,10 @@ use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::apps::Apps;
 use crate::clients::ClientState;
-use crate::directory::{Directory, ListKind, Source};
+use crate::directory::{self, ListKind, LocatedResource, OpenPages, View};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, GateContext, GateState, OWNER};
-use crate::holder;
 use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
 use crate::listen::Listeners;
 use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
@@ -43,8 +40,6 @@ use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
 pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
 pub(crate) use answer::OF_MGP;
-pub(crate) use content::LocatedResource;
-use shown::note_shown;
 pub use status::ServerStatus;
 pub(crate) use switchboard_exchange::{object_of, params_missing, text_of};
 
@@ -76,7 +71,7 @@ struct Shared {
     listeners: Listeners,
     /// Calls on their way, and what outlives a message of one.
     exchange: Arc<ExchangeState>,
-    apps: Apps,
+    pages: OpenPages,
     services: Services,
     /// Calls that wait for a person while no server works on them: they are not over.
     waiting_calls: TaskTracker,
@@ -86,23 +81,6 @@ struct Shared {
     closing: CancellationToken,
     /// Cancelled when the kernel has ended: nothing is waited for any more.
     ending: CancellationToken,
-}
-
-/// The servers, and what all of them offer, at one moment.
-#[derive(Default)]
-pub(crate) struct View {
-    pub(crate) servers: Vec<Arc<Server>>,
-    pub(crate) directory: Directory,
-    /// Counts the views.
-    pub(crate) generation: u64,
-}
-
-impl View {
-    /// Whether the tools of this server have the names that it gives them.
-    pub(crate) fn stands_alone(&self, server: &str) -> bool {
-        let alone = self.directory.standing_alone().and_then(|at| self.servers.get(at));
-        alone.is_some_and(|alone| **alone.id() == *server)
-    }
 }
 
 impl Kernel {
@@ -153,7 +131,7 @@ impl Kernel {
             clients: Mutex::default(),
             listeners: Listeners::default(),
             exchange,
-            apps: Apps::default(),
+            pages: OpenPages::default(),
             services: Services::default(),
             work,
             waiting_calls,
@@ -290,37 +268,17 @@ impl Kernel {
     /// Tells of the lists that are published, without the lock: what a transport or a sink does with it is its own
     /// business.
     fn tell_of_lists(&self, changed: &[ListKind]) {
-        note_shown(&self.0.gate, &self.view().directory);
+        directory::put_on_record(&self.0.gate, &self.view().directory);
         self.tell_changed(changed);
     }
 
     /// Makes these the servers and their lists the lists; says which lists differ from those before.
     fn publish(&self, old: &View, servers: Vec<Arc<Server>>, said: &[ListKind]) -> Vec<ListKind> {
-        let sources: Vec<_> = servers
-            .iter()
-            .map(|server| Source {
-                id: server.id().clone(),
-                lists: server.lists(),
-                modern_tasks: server.has_modern_tasks(),
-                trust: server.trust(),
-                mgp: server.speaks_mgp(),
-                policy: server.policy(),
-                quarantine: server.quarantine(),
-                marked: server.marked(),
-                timings: server.timings.clone(),
-                dialer: crate::gate::dialer_of(&server.spec.target),
-                built_in: server.is_built_in(),
-            })
-            .collect();
-        let directory = Directory::build(&sources);
-        for server in &servers {
-            holder::note_tool_needs(server, &directory);
-        }
-        let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
+        let view = View::of(servers, old.generation + 1);
+        let differs = |kind: &ListKind| said.contains(kind) || !view.directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
-        let generation = old.generation + 1;
-        self.0.gate.server_sinks.set(servers.iter().filter_map(|server| ServerSink::of(server)).collect());
-        self.0.view.store(Arc::new(View { servers, directory, generation }));
+        self.0.gate.server_sinks.set(view.servers.iter().filter_map(|server| ServerSink::of(server)).collect());
+        self.0.view.store(Arc::new(view));
         // What waits for a person may not be there any more. Lists that are the same as before may be those of a server that
         // has only now come up, and by which nobody could be judged until then.
         self.0.gate.rights.announce();
@@ -475,8 +433,8 @@ impl Kernel {
     }
 
     /// The pages that clients have open.
-    pub(crate) fn apps(&self) -> &Apps {
-        &self.0.apps
+    pub(crate) fn pages(&self) -> &OpenPages {
+        &self.0.pages
     }
 
     /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the
@@ -504,17 +462,10 @@ impl Kernel {
         self.view().servers.iter().find(|server| &**server.id() == id).cloned()
     }
 
-    /// The server that has a resource, and what it calls it. What no list names may have been mentioned to this
-    /// principal by one of the servers.
-    pub(crate) fn find_resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, String)> {
-        let view = self.view();
-        if let Some(route) = view.directory.resource(uri) {
-            return Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()));
-        }
-        let server = self.0.exchange.mentioned_by(principal, uri)?;
-        let index = view.servers.iter().position(|known| **known.id() == *server)?;
-        // That a server mentions what is held back of it does not bring it back.
-        (!view.directory.is_held(index, uri)).then(|| (view.servers[index].clone(), uri.to_owned()))
+    /// The server that has a resource, with what it is read by. What no list names may have been mentioned to this principal by
+    /// one of the servers.
+    pub(crate) fn locate(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
+        self.view().locate(uri, || self.0.exchange.mentioned_by(principal, uri))
     }
 
     /// Notes the resources that a server's answer mentions, where several servers could have them.

@@ -4,9 +4,7 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod access;
-mod apps;
 mod clients;
-pub mod directory;
 mod holder;
 mod house;
 mod initialize;
@@ -16,7 +14,6 @@ mod spec;
 mod surroundings;
 
 pub use access::stored_access;
-pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
@@ -29,6 +26,7 @@ pub use spec::{
 };
 pub use switchboard_audit::EventCounts;
 pub use switchboard_catalog::{Budget, Judge, Level, Shown};
+use switchboard_directory as directory;
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
@@ -46,4 +44,4 @@ pub use switchboard_services::{
 };
 // What is said of one server is said there.
 use switchboard_upstream as server;
-pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};
+pub use switchboard_upstream::{Activity, Curated, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

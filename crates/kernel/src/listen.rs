@@ -12,10 +12,10 @@ use switchboard_protocol::mcp::{meta, method};
 use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
-use crate::directory::ListKind;
+use crate::directory::{ListKind, LocatedResource};
 use crate::gate::Subject;
 use crate::gate::request::Asking;
-use crate::kernel::{Kernel, LocatedResource};
+use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::services;
 
@@ -203,7 +203,7 @@ impl Kernel {
         let mut uris = Uris::new();
         for raw in asked {
             let Some(uri) = raw.as_text() else { continue };
-            let Some(resource) = self.found_resource(&uri, &context.session.principal) else { continue };
+            let Some(resource) = self.locate(&uri, &context.session.principal) else { continue };
             if !self.may_watch(context, &uri, &resource).await {
                 continue;
             }

@@ -10,10 +10,10 @@ use switchboard_protocol::fault::Fault;
 use switchboard_wire::{Notification, Raw};
 
 use crate::clients::ClientState;
-use crate::directory::{Dialect, ListKind, Route};
-use crate::gate::{Destination, Gate, OfferedTool, Offers, Permit, Surroundings, ToolPolicy};
+use crate::directory::LocatedResource;
+use crate::gate::{Gate, Offers, Permit, Surroundings, ToolPolicy};
 use crate::initialize::own_log;
-use crate::kernel::{Kernel, LocatedResource, View};
+use crate::kernel::Kernel;
 use crate::server::Server;
 
 impl Surroundings for Kernel {
@@ -22,7 +22,7 @@ impl Surroundings for Kernel {
     }
 
     fn resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, Arc<ToolPolicy>)> {
-        let LocatedResource { server, reading, .. } = self.found_resource(uri, principal)?;
+        let LocatedResource { server, reading, .. } = self.locate(uri, principal)?;
         Some((server, reading.policy))
     }
 
@@ -53,14 +53,12 @@ impl Surroundings for Kernel {
 
 impl Servers for Kernel {
     fn only_server(&self) -> Option<Arc<Server>> {
-        let view = self.view();
-        view.directory.only().and_then(|index| view.servers.get(index).cloned())
+        self.view().only().cloned()
     }
 
     fn plain_policy(&self, server: &Arc<Server>) -> Option<Arc<ToolPolicy>> {
         let view = self.view();
-        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server))?;
-        view.directory.plain_policy(index)
+        view.directory.plain_policy(view.index_of(server)?)
     }
 
     fn is_draining(&self) -> bool {
@@ -97,43 +95,5 @@ impl ExchangeClients for Kernel {
 impl Host for Kernel {
     fn gate(&self) -> Gate<'_> {
         Self::gate(self)
-    }
-}
-
-impl Offers for View {
-    fn servers(&self) -> &[Arc<Server>] {
-        &self.servers
-    }
-
-    fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    fn tool(&self, exposed: &str) -> Option<Destination> {
-        self.place(self.directory.tool(exposed)?)
-    }
-
-    fn prompt(&self, exposed: &str) -> Option<Destination> {
-        self.place(self.directory.prompt(exposed)?)
-    }
-
-    fn any_tool(&self, fits: &mut dyn FnMut(OfferedTool<'_>) -> bool) -> bool {
-        self.directory.tools().any(|(_, exposed, route)| {
-            self.servers.get(route.server).is_some_and(|server| {
-                let Route { original, policy, curated, .. } = route;
-                fits(OfferedTool { server, exposed, original, policy: policy.as_ref(), curated: curated.as_ref() })
-            })
-        })
-    }
-
-    fn list(&self, kind: ListKind, dialect: Dialect, visible: &dyn Fn(usize, &str, &str) -> bool) -> Raw {
-        self.directory.answer_for(kind, dialect, visible)
-    }
-}
-
-impl View {
-    fn place(&self, route: Route) -> Option<Destination> {
-        let Route { server, original, policy, curated, .. } = route;
-        Some(Destination { server: self.servers.get(server)?.clone(), original, policy, curated })
     }
 }

@@ -1,7 +1,7 @@
 //! What services ask of the house around them. A service takes these, and not the kernel: what it can reach is what it says.
 //!
 //! Each trait is one part of the house; [`House`] is all of them, for rows of the table and for services that need most. The
-//! kernel implements them, and a test may. Servers and what they offer are seen as a [`View`], rights as [`Entitlements`], each
+//! kernel implements them, and a test may. Servers and what they offer are seen as a [`ServerView`], rights as [`Entitlements`], each
 //! at one moment: a service that looks twice sees the same.
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub struct ShownTool<'a> {
 }
 
 /// The servers, and what all of them offer, at one moment.
-pub trait View: Send + Sync {
+pub trait ServerView: Send + Sync {
     /// The servers.
     fn servers(&self) -> &[Arc<Server>];
 
@@ -100,7 +100,7 @@ pub trait View: Send + Sync {
 /// The servers there are.
 pub trait ServerDirectory: Send + Sync {
     /// They and what all of them offer, at this moment.
-    fn view(&self) -> Arc<dyn View>;
+    fn view(&self) -> Arc<dyn ServerView>;
 
     /// One of them.
     fn server(&self, id: &str) -> Option<Arc<Server>>;

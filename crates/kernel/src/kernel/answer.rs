@@ -12,9 +12,9 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
 use super::told::{told, with_error};
-use super::{Kernel, View, object_of, text_of};
+use super::{Kernel, object_of, text_of};
 use crate::clients::ClientState;
-use crate::directory::ListKind;
+use crate::directory::{ListKind, View};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
@@ -96,7 +96,7 @@ impl Handler for Kernel {
     fn closed(&self, session: &Arc<Session>) {
         self.0.clients.lock().remove(&session.id);
         self.services().discovery.forget(session);
-        self.apps().forget(session);
+        self.pages().forget(session);
         self.event_service().end_subscriptions_of(&session.id);
         Registrar::of(self).session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
@@ -234,7 +234,7 @@ impl Kernel {
     /// A method that MCP does not define passes to the only server; with several, nobody can say whose it is.
     async fn unknown_method(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let view = self.view();
-        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let only = view.only().cloned();
         let server = only.ok_or_else(|| gate::no_such_method(&request.method))?;
         // A server that reads names less strictly than we do must not get by another name what the gate would judge.
         if passage::could_be_known(&request.method) {
@@ -277,7 +277,7 @@ impl Kernel {
             }
         }
         let view = self.view();
-        if !to_all && view.directory.only().is_none() {
+        if !to_all && view.only().is_none() {
             return;
         }
         for server in &view.servers {
@@ -292,7 +292,7 @@ impl Kernel {
     /// Whether the gate lets a notification that nobody here knows pass to the only server.
     async fn may_notify(&self, context: &Context, notification: &Notification) -> bool {
         let view = self.view();
-        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let only = view.only().cloned();
         let (Some(server), Some(policy)) = (only, view.directory.plain_policy(0)) else { return false };
         let (id, method) = (switchboard_wire::Id::number(0), notification.method.clone());
         let request = Request::new(id, &*method, notification.params.clone());
@@ -329,11 +329,6 @@ pub(super) fn unknown_revision(context: &Context, request: &Request) -> Option<E
     // The sender is of the modern era, whatever its revision: it is answered as one.
     let rendering = Rendering::new(Revision::LATEST, &request.method);
     Revision::parse(&named).is_none().then(|| Fault::unsupported_version(&named, &Revision::ALL).render(&rendering))
-}
-
-pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
-    // Routes and servers are published together, so the index is always good.
-    servers.get(index).cloned().ok_or_else(|| Fault::new(FaultKind::Internal, "a route leads to no server"))
 }
 
 /// The parameters with the server's own name in place of the client's.

@@ -13,7 +13,8 @@ use switchboard_protocol::proposals::{self, manifest, streaming};
 use switchboard_wire::Raw;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::{Kernel, View};
+use super::Kernel;
+use crate::directory::View;
 use crate::gate::{PROGRESS_INTERVAL, Subject, countdown, unavailable};
 use crate::names;
 use crate::server::Server;
@@ -126,15 +127,7 @@ impl Named<'_> {
 
     /// What access to it at this server depends on, if the server may have it: the names of a tool.
     fn called_at<'n>(&'n self, view: &View, server: &Server) -> Option<Option<(&'n str, &'n str)>> {
-        let own = own_name(view, server, self.name)?;
+        let own = view.own_name(server, self.name)?;
         Some((self.subject == Subject::Tool).then_some((own, self.name)))
     }
-}
-
-/// What a server may call the thing that a client named; `None` where it cannot be of this server.
-pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
-    let alone = view.stands_alone(server.id()) && !names::is_reserved(name);
-    let naming = server.naming();
-    let own = naming.own_part(name).or_else(|| names::Naming::of(server.id()).own_part(name));
-    own.or_else(|| alone.then_some(name))
 }

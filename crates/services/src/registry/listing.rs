@@ -19,7 +19,7 @@ use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, View};
+use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, ServerView};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Listing<'_, H> {
     fn offer(
         &self,
         entitlements: &dyn Entitlements,
-        view: &dyn View,
+        view: &dyn ServerView,
         who: &Requester,
         server: &Arc<Server>,
     ) -> OfferedServer {

@@ -10,13 +10,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use switchboard_gate::{Reading, ToolPolicy};
 use switchboard_validators::percent;
+use switchboard_validators::uri_template::{self as template, Variables};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::judge::Plain;
 use super::{Directory, Route, apart};
-use crate::gate::{Reading, ToolPolicy};
-use switchboard_validators::uri_template::{self as template, Variables};
 
 /// Schemes whose addresses have rules of their own.
 const WEB: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use switchboard_peer::Session;
 use switchboard_protocol::fault::{Fault, FaultKind};
 
-use crate::directory::Directory;
+use crate::Directory;
 
 /// Sessions, and principals of clients without sessions, whose pages are remembered.
 const MAX_SESSIONS: usize = 4_096;
@@ -23,8 +23,8 @@ const MAX_SERVERS: usize = 64;
 type Opener = (bool, Arc<str>);
 
 /// The servers of which each session has pages open.
-#[derive(Default)]
-pub(crate) struct Apps {
+#[derive(Debug, Default)]
+pub struct OpenPages {
     open: Mutex<HashMap<Opener, Vec<Arc<str>>>>,
 }
 
@@ -32,9 +32,9 @@ fn opener(session: &Session) -> Opener {
     (session.lasting, if session.lasting { session.id.clone() } else { session.principal.clone() })
 }
 
-impl Apps {
+impl OpenPages {
     /// A session has opened a page of a server, or called a tool that has one.
-    pub(crate) fn opened(&self, session: &Session, server: &Arc<str>) {
+    pub fn opened(&self, session: &Session, server: &Arc<str>) {
         let mut open = self.open.lock();
         let opener = opener(session);
         if open.len() >= MAX_SESSIONS && !open.contains_key(&opener) {
@@ -47,7 +47,7 @@ impl Apps {
     }
 
     /// A session has ended.
-    pub(crate) fn forget(&self, session: &Session) {
+    pub fn forget(&self, session: &Session) {
         self.open.lock().remove(&opener(session));
     }
 
@@ -55,7 +55,7 @@ impl Apps {
     ///
     /// # Errors
     /// Several have it, and nobody can say whose page it is.
-    pub(crate) fn tool(&self, directory: &Directory, session: &Session, name: &str) -> Result<Option<String>, Fault> {
+    pub fn tool(&self, directory: &Directory, session: &Session, name: &str) -> Result<Option<String>, Fault> {
         let servers = self.open.lock().get(&opener(session)).cloned().unwrap_or_default();
         let known_as = |server: &Arc<str>| {
             let (exposed, route) = directory.tool_of(server, name)?;

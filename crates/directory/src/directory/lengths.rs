@@ -32,9 +32,10 @@ impl Directory {
 mod tests {
     use std::sync::Arc;
 
+    use switchboard_upstream::{Listing, Lists};
     use switchboard_wire::Raw;
 
-    use super::super::{Listing, Lists, Source};
+    use super::super::Source;
     use super::*;
 
     fn source(id: &str, tools: &[&str]) -> Source {

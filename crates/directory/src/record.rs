@@ -2,13 +2,13 @@
 //! refuse, a name that two want. Each of it is told once, however often lists are put together.
 
 use serde_json::Value;
+use switchboard_gate::GateState;
+use switchboard_gate::audit::{self, event, result};
 
-use crate::directory::Directory;
-use crate::gate::GateState;
-use crate::gate::audit::{self, event, result};
+use crate::Directory;
 
 /// Puts on record what is striking about the tools of a directory.
-pub(super) fn note_shown(gate: &GateState, directory: &Directory) {
+pub fn put_on_record(gate: &GateState, directory: &Directory) {
     for (server, _, route) in directory.tools() {
         let Some(policy) = route.policy.as_deref().filter(|policy| policy.assessment.overridden) else { continue };
         let (said, holds) = (policy.security.risk, policy.assessment.risk);

@@ -1,13 +1,13 @@
 //! Definitions in the forms that clients of each era accept.
 
+use switchboard_gate::results::MARKS;
 use switchboard_protocol::Era;
+use switchboard_protocol::mcp::app::with_resource;
 use switchboard_protocol::mcp::strict::{self, Item};
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Raw};
 
 use super::ListKind;
-use super::app::with_resource;
-use crate::gate::results::MARKS;
 
 const OUTPUT_SCHEMA: &str = "outputSchema";
 

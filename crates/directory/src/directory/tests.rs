@@ -1,7 +1,9 @@
 //! What clients see of one and of several servers.
 
-use super::*;
+use switchboard_upstream::Listing;
 use switchboard_wire::Limits;
+
+use super::*;
 
 fn raw(text: &str) -> Raw {
     Raw::parse(text.to_owned(), &Limits::default()).unwrap()

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use switchboard_gate::ToolPolicy;
 use switchboard_policy::risk::{self, Assessment, Effect, OperatorWord, fallback};
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 use switchboard_protocol::mgp::{Risk, TrustLevel};
@@ -14,7 +15,6 @@ use switchboard_validators::arguments::Dialing;
 use switchboard_wire::Raw;
 
 use super::{Curated, ListKind, Source, template};
-use crate::gate::ToolPolicy;
 
 /// Words without which a definition of a resource says nothing of its dangers.
 const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];

@@ -12,28 +12,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use switchboard_gate::lists::Dialect;
+use switchboard_gate::pins::pin_name;
+use switchboard_gate::{ToolPolicy, dialer_of};
 use switchboard_policy::Finding;
 use switchboard_protocol::Revision;
-pub(crate) use switchboard_protocol::mcp::app;
-pub use switchboard_protocol::mcp::app::ToolApp;
+use switchboard_protocol::mcp::app::{self, ToolApp};
 use switchboard_protocol::mcp::header::ParamHeaders;
 use switchboard_protocol::mcp::strict;
 use switchboard_protocol::mgp::security::security_object;
 use switchboard_protocol::mgp::{EXTENSION_ID, TrustLevel};
 use switchboard_protocol::proposals::manifest::declared::Operational;
+use switchboard_upstream::names::{self, Naming};
+use switchboard_upstream::{Curated, ListKind, Lists, Server, ServerPolicy, Timings};
 use switchboard_validators::arguments::Dialer;
+use switchboard_validators::uri_template as template;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
-pub use crate::gate::Reading;
-use crate::gate::ToolPolicy;
-pub use crate::gate::lists::Dialect;
-use crate::gate::pins::pin_name;
-use crate::names::{self, Naming};
-use crate::spec::ServerPolicy;
 use fit::{Forms, Legacy};
 use judge::Plain;
-pub use switchboard_upstream::{Curated, ListKind, Listing, Lists, Timings};
-use switchboard_validators::uri_template as template;
 
 /// One server's share of the directory.
 #[derive(Debug, Clone)]
@@ -78,6 +75,24 @@ impl Source {
             timings: Arc::default(),
             dialer: Dialer::ThisMachine,
             built_in: false,
+        }
+    }
+
+    /// What a server gives to it now.
+    #[must_use]
+    pub fn of(server: &Server) -> Self {
+        Self {
+            id: server.id().clone(),
+            lists: server.lists(),
+            modern_tasks: server.has_modern_tasks(),
+            trust: server.trust(),
+            mgp: server.speaks_mgp(),
+            policy: server.policy(),
+            quarantine: server.quarantine(),
+            marked: server.marked(),
+            timings: server.timings.clone(),
+            dialer: dialer_of(&server.spec.target),
+            built_in: server.is_built_in(),
         }
     }
 }
@@ -466,7 +481,8 @@ impl Directory {
     }
 
     /// What clients call the tool that a server itself calls `original`, and the way to it.
-    pub(crate) fn tool_of(&self, server: &str, original: &str) -> Option<(&str, &Route)> {
+    #[must_use]
+    pub fn tool_of(&self, server: &str, original: &str) -> Option<(&str, &Route)> {
         let mut tools = self.tools();
         tools.find_map(|(id, name, route)| (&**id == server && &*route.original == original).then_some((name, route)))
     }
