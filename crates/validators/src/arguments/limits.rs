@@ -194,7 +194,8 @@ impl<'a> Limits<'a> {
 
     fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
         let Known { field, role, named, machine, other, evidence, .. } = known;
-        let key = remote::Key { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
+        let key =
+            remote::Meaning { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
         remote::check(&self.checks.scopes, &key, text)
     }
 

@@ -9,8 +9,8 @@ mod reader;
 
 use std::collections::HashSet;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
-use switchboard_policy::risk::fallback::words;
 
 use super::World;
 use super::place;
@@ -22,8 +22,6 @@ const MAX_NAMES: usize = 8_192;
 const MAX_FOLDERS: usize = 64;
 /// Names with each number of folders taken off, together.
 const MAX_READINGS: usize = 65_536;
-/// Words of keys whose strings are patches.
-const KEYS: [&str; 6] = ["patch", "patches", "diff", "diffs", "udiff", "hunk"];
 
 /// What a text says that is a patch.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -103,11 +101,7 @@ impl Patch {
 
 /// Whether the strings under a key are patches.
 pub(crate) fn is_key(key: &str) -> bool {
-    // Most keys have none of these words.
-    let lower = || key.to_ascii_lowercase();
-    key.len() > 3
-        && ["patch", "diff", "hunk"].iter().any(|word| lower().contains(word))
-        && words(key).iter().any(|word| KEYS.contains(&word.as_str()))
+    Key::of(key).has(Mark::Patch)
 }
 
 /// What stands in lines by which a patch is told.

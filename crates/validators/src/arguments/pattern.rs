@@ -6,6 +6,7 @@
 
 use std::slice;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
 
 use super::{body, glued, place};
@@ -43,8 +44,7 @@ fn each(text: &str, judge: impl Fn(&str) -> Verdict) -> Verdict {
 
 /// Whether a key is for a list of files: tools take patterns there as well (`{"files": ["src/**/*.ts"]}`).
 pub(super) fn is_key_of_files(key: &str) -> bool {
-    let last = || switchboard_policy::risk::fallback::words(key).pop().unwrap_or_default();
-    key.ends_with(['s', 'S']) && ["files", "paths", "filenames", "filepaths"].contains(&last().as_str())
+    Key::of(key).said_last().has(Mark::Files)
 }
 
 /// Whether a name that is written out is what a search may look for: then a denial of such names speaks of it.

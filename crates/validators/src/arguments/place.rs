@@ -6,6 +6,7 @@
 
 mod form;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
 use switchboard_policy::permission::Scope;
 use switchboard_policy::schema::Evidence;
@@ -40,83 +41,6 @@ const FORMATS: [&str; 13] = [
 ];
 /// The same for paths.
 const PATH_FORMATS: [&str; 5] = ["path", "file-path", "directory-path", "file", "uri-file"];
-/// Keys that say what a string with one slash is.
-const NAMED_PAIRS: [&str; 9] =
-    ["mime_type", "mimetype", "content_type", "media_type", "accept", "timezone", "time_zone", "tz", "user_timezone"];
-/// Keys whose strings are places in most tools.
-const LIKELY_PLACES: [&str; 17] = [
-    "src",
-    "source",
-    "sources",
-    "dst",
-    "dest",
-    "destination",
-    "destinations",
-    "infile",
-    "outfile",
-    "attachment",
-    "attachments",
-    "document",
-    "documents",
-    "archive",
-    "workspace",
-    "folders",
-    "roots",
-];
-/// Keys whose strings are places in some tools, and in others cities, currencies, formats and people.
-const PERHAPS_PLACES: [&str; 13] = [
-    "from",
-    "to",
-    "input",
-    "inputs",
-    "output",
-    "outputs",
-    "location",
-    "locations",
-    "image",
-    "images",
-    "video",
-    "audio",
-    "media",
-];
-/// Keys whose strings are names of something else than a file, also where they have a dot.
-const LABELS: [&str; 22] = [
-    "tags",
-    "label",
-    "labels",
-    "lang",
-    "language",
-    "languages",
-    "package",
-    "packages",
-    "dependency",
-    "dependencies",
-    "library",
-    "framework",
-    "module",
-    "format",
-    "currency",
-    "category",
-    "categories",
-    "keyword",
-    "keywords",
-    "email",
-    "emails",
-    "version",
-];
-/// Keys of references that are also keys for the end of a link or a copy.
-const LINK_ENDS: [&str; 2] = ["target", "remote"];
-/// Keys whose strings are patterns for names.
-const PATTERNS: [&str; 8] = ["pattern", "patterns", "glob", "globs", "include", "includes", "filter", "filters"];
-/// Keys whose strings are expressions for what stands in files.
-const CONTENTS: [&str; 2] = ["regex", "regexp"];
-/// Words in keys of patterns for what is not to be found.
-const EXCLUDING: [&str; 5] = ["exclude", "excludes", "excluded", "ignore", "ignored"];
-/// Keys whose strings are the text that a tool works on, besides those of prose.
-const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html", "json", "yaml"];
-
-/// Keys whose strings say where something stands in a document.
-const EXPRESSIONS: [&str; 5] = ["xpath", "xpaths", "selector", "selectors", "locator"];
 
 /// What the key of a string says of it, as far as paths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,28 +76,28 @@ pub(super) enum Field {
 impl Field {
     /// The field of a key.
     pub(super) fn of(key: &str, role: Role, evidence: &Evidence<'_>) -> Self {
-        let whole = switchboard_policy::risk::fallback::words(key).join("_");
-        let last = whole.rsplit('_').next().unwrap_or_default();
+        let key = Key::of(key);
+        let last = key.said_last();
         let by_key = match role {
-            _ if NAMED_PAIRS.contains(&whole.as_str()) => Self::Pair,
+            _ if key.said().has(Mark::Pair) => Self::Pair,
             Role::Path => Self::Place,
-            _ if LIKELY_PLACES.contains(&last) => Self::Place,
-            _ if PERHAPS_PLACES.contains(&last) => Self::Perhaps,
-            _ if whole.split('_').any(|word| EXCLUDING.contains(&word)) => Self::Excluded,
-            _ if CONTENTS.contains(&last) => Self::Contents,
-            _ if PATTERNS.contains(&last) => Self::Below,
-            _ if EXPRESSIONS.contains(&last) => Self::Expression,
+            _ if last.has(Mark::Place) => Self::Place,
+            _ if last.has(Mark::PerhapsPlace) => Self::Perhaps,
+            _ if key.has(Mark::Excludes) => Self::Excluded,
+            _ if last.has(Mark::Contents) => Self::Contents,
+            _ if last.has(Mark::Pattern) => Self::Below,
+            _ if last.has(Mark::Expression) => Self::Expression,
             Role::Reference => Self::Reference,
-            _ if LABELS.contains(&last) => Self::Label,
+            _ if last.has(Mark::Label) => Self::Label,
             Role::Url | Role::Host => Self::Remote,
             Role::Command | Role::Commands => Self::Command,
             Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query => Self::Body,
-            _ if BODIES.contains(&last) => Self::Body,
+            _ if last.has(Mark::Body) => Self::Body,
             Role::CommandWords | Role::Method | Role::Link | Role::Other => Self::Unknown,
         };
         if evidence.has_format(&PATH_FORMATS)
             || matches!(by_key, Self::Unknown | Self::Perhaps | Self::Label) && evidence.speaks_of_place()
-            || by_key == Self::Reference && LINK_ENDS.contains(&last) && evidence.speaks_of_place()
+            || by_key == Self::Reference && last.has(Mark::LinkEnd) && evidence.speaks_of_place()
         {
             return Self::Place;
         }
