@@ -36,6 +36,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::rights::Concerns;
+use crate::asker;
 use crate::exchange::Exchange;
 use crate::host::Host;
 
@@ -297,7 +298,7 @@ impl<H: Host> Exchange<H> {
         }
         let mut asking = std::pin::pin!(async {
             match about.filter(|_| !by_callback) {
-                Some(about) => forms::ask(about, server, request).await,
+                Some(about) => forms::ask(about, request).await,
                 None => None,
             }
         });
@@ -380,7 +381,8 @@ impl<H: Host> Exchange<H> {
         let Some(store) = self.host.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
-        let message = switchboard_policy::redact::printable(request.message.as_deref().unwrap_or_default());
+        let message = asker::named(server.id(), request.message.as_deref().unwrap_or_default());
+        let message = switchboard_policy::redact::printable(&message);
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
         let created = self.host.gate().granted.time();

@@ -13,6 +13,7 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::{Across, TaskTool, finished_legacy, with_related_task};
+use crate::asker;
 use crate::exchange::Exchange;
 use crate::forward::Forward;
 use crate::host::Host;
@@ -47,7 +48,13 @@ impl<H: Host> Exchange<H> {
         let across = Across { exchange: self, context, server: &server, upstream: &upstream };
         let reply = match (context.caller.era(), upstream.revision.era()) {
             (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
-            (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
+            (Era::Modern, Era::Legacy) => {
+                let reply = across.modern_asks(&request.method, &task, &object_of(&request)?).await;
+                reply.map(|reply| Reply {
+                    outcome: reply.outcome.map(|result| asker::result_of(server.id(), result)),
+                    extra: reply.extra,
+                })
+            }
             _ => {
                 let params = request.params.clone();
                 self.forward(context, &server, Forward::of_request(request, params)).await
