@@ -6,6 +6,7 @@
 //! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
+mod questions;
 mod record;
 mod rights;
 mod scope;
@@ -438,7 +439,7 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    pub async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;

@@ -17,6 +17,7 @@ mod parked;
 mod relay;
 mod repeat;
 mod repeat_offender;
+mod rights_watch;
 mod streams;
 mod tasks;
 

@@ -3,14 +3,9 @@
 mod answer;
 mod call;
 mod content;
-mod notify;
-mod questions;
-mod rights_watch;
 mod status;
-mod told;
 pub(crate) mod waiting;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,28 +15,23 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_audit::EventCounts;
 use switchboard_exchange::{Exchange, ExchangeOptions, ExchangeState};
-use switchboard_peer::{Caller, Context, Reply, Session};
+use switchboard_peer::{Caller, Context, Reply};
 use switchboard_protocol::Revision;
-use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clients::ClientState;
+use crate::clients::{ClientState, ConnectedClients, MGP_OFFERED, own_capabilities, own_info, tell_changed};
 use crate::directory::{self, ListKind, LocatedResource, OpenPages, View};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, GateContext, GateState, OWNER};
-use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
-use crate::listen::Listeners;
-use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
-use crate::services::house::DynHouse;
-use crate::services::{EventService, ManifestService, Services};
+use crate::server::{Server, ServerContext, StartTurns};
+use crate::services::{ManifestService, Services};
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
 pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
-pub(crate) use answer::OF_MGP;
 pub use status::ServerStatus;
-pub(crate) use switchboard_exchange::{object_of, params_missing, text_of};
+pub(crate) use switchboard_exchange::{object_of, text_of};
 
 /// How often calls whose client did not come back are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
@@ -49,7 +39,7 @@ const SWEEP: Duration = Duration::from_secs(30);
 const FORGET: Duration = Duration::from_secs(600);
 /// How often it is looked whether tools became slower or faster.
 const TIMES: Duration = Duration::from_secs(5);
-/// How often changed grants are looked for while clients are connected.
+/// The poll interval for changed grants while clients are connected.
 const GRANT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -66,9 +56,7 @@ struct Shared {
     view: ArcSwap<View>,
     /// Keeps rebuilds of the view in order.
     building: Mutex<()>,
-    /// Lasting sessions, whether they have introduced themselves or not.
-    clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
-    listeners: Listeners,
+    clients: ConnectedClients,
     /// Calls on their way, and what outlives a message of one.
     exchange: Arc<ExchangeState>,
     pages: OpenPages,
@@ -128,8 +116,7 @@ impl Kernel {
             upstream,
             view: ArcSwap::default(),
             building: Mutex::default(),
-            clients: Mutex::default(),
-            listeners: Listeners::default(),
+            clients: ConnectedClients::new(work.clone()),
             exchange,
             pages: OpenPages::default(),
             services: Services::default(),
@@ -163,38 +150,24 @@ impl Kernel {
                     sweeper.0.exchange.sweep(swept);
                     if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
                         forgot = Some(swept);
-                        sweeper.forget_old().await;
+                        sweeper.exchange().forget_old().await;
                     }
                 }
-                // Who waits for notices makes no calls, and still must not hear of what was taken from him.
-                if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
+                // A client that waits for notices makes no calls, and still must not hear of what was taken from it.
+                if !sweeper.0.clients.is_empty() {
                     let _ = sweeper.gate().tables().await;
                 }
                 let noting = sweeper.clone();
                 let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
             }
         });
-        let watching = kernel.clone();
-        kernel.spawn(async move { watching.watch_rights().await });
+        kernel.spawn(kernel.exchange().watch_rights());
         if let Some(store) = kernel.0.gate.store().cloned() {
             let (gate, approvals) = (kernel.0.gate.clone(), store.clone());
             kernel.spawn(async move { gate.watch_approvals(&approvals).await });
             let (open_calls, closing) = (kernel.0.gate.audit.open_calls().clone(), kernel.0.closing.clone());
             kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
-            let looking = kernel.clone();
-            kernel.spawn(async move {
-                let mut since = looking.0.gate.granted.time();
-                loop {
-                    looking.0.gate.granted.look_after_store().await;
-                    let now = looking.0.gate.granted.time();
-                    looking.end_expired(since, now).await;
-                    since = now;
-                    tokio::select! {
-                        () = looking.0.closing.cancelled() => break,
-                        () = tokio::time::sleep(GRANT_POLL_INTERVAL) => {}
-                    }
-                }
-            });
+            kernel.spawn(kernel.exchange().watch_expiry());
             let deciding = kernel.clone();
             kernel.spawn(async move { deciding.0.gate.audit.tell_decisions(&deciding.0.closing).await });
         }
@@ -213,7 +186,7 @@ impl Kernel {
     pub(crate) fn registered_changed(&self) {
         self.take_servers();
         // Settings of a server narrow what goes on at it.
-        self.end_revoked();
+        self.exchange().end_revoked();
     }
 
     fn take_servers(&self) {
@@ -269,7 +242,7 @@ impl Kernel {
     /// business.
     fn tell_of_lists(&self, changed: &[ListKind]) {
         directory::put_on_record(&self.0.gate, &self.view().directory);
-        self.tell_changed(changed);
+        tell_changed(self, changed);
     }
 
     /// Makes these the servers and their lists the lists; says which lists differ from those before.
@@ -297,6 +270,13 @@ impl Kernel {
         self.grants_changed();
     }
 
+    /// Grants have changed: everybody may see something else now.
+    pub(crate) fn grants_changed(&self) {
+        self.exchange().end_revoked();
+        self.0.clients.end_revoked_watches(self.gate(), &self.view());
+        tell_changed(self, &ListKind::ALL);
+    }
+
     /// Whether there is a profile of this name.
     #[must_use]
     pub fn has_profile(&self, name: &str) -> bool {
@@ -315,7 +295,7 @@ impl Kernel {
             server.stop();
         }
         self.0.exchange.clear();
-        let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
+        let sessions = self.0.clients.take_all();
         let ended = async {
             let idle = futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle()));
             let _ = tokio::time::timeout(patience / 4, idle).await;
@@ -390,8 +370,9 @@ impl Kernel {
         &self.0.options.limits
     }
 
-    pub(crate) fn listeners(&self) -> &Listeners {
-        &self.0.listeners
+    /// The sessions that are open.
+    pub(crate) fn clients(&self) -> &ConnectedClients {
+        &self.0.clients
     }
 
     pub(crate) fn services(&self) -> &Services {
@@ -406,11 +387,6 @@ impl Kernel {
     /// The same without what they need of the kernel.
     pub(crate) fn exchange_state(&self) -> &ExchangeState {
         &self.0.exchange
-    }
-
-    /// Subscriptions, and who may hear of what.
-    pub(crate) fn event_service(&self) -> EventService<DynHouse> {
-        EventService::of(self)
     }
 
     pub(crate) fn draining(&self) -> &AtomicBool {
@@ -437,22 +413,6 @@ impl Kernel {
         &self.0.pages
     }
 
-    /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the
-    /// rest is held back on the way.
-    pub(crate) fn shared_level(&self) -> Option<LoggingLevel> {
-        let wanted = |session: Arc<Session>| LoggingLevel::parse(session.existing_state::<ClientState>()?.level()?);
-        self.clients().into_iter().filter_map(wanted).min()
-    }
-
-    /// Tells all servers that share their connection which log messages are wanted.
-    pub(crate) async fn share_level(&self) {
-        let Some(level) = self.shared_level() else { return };
-        let view = self.view();
-        let hubs: Vec<_> = view.servers.iter().filter_map(|server| Some((server, server.hub_now()?))).collect();
-        let tell = hubs.iter().map(|(server, hub)| server.tell_level(hub, level));
-        let _ = tokio::time::timeout(LEVEL_WAIT, futures_util::future::join_all(tell)).await;
-    }
-
     /// Runs something beside the calls.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.0.work.spawn(work);
@@ -473,33 +433,6 @@ impl Kernel {
         if view.servers.len() > 1 {
             self.0.exchange.note_mentions(context, server, reply);
         }
-    }
-
-    /// Whether a lasting session has not ended.
-    pub(crate) fn is_open(&self, session: &str) -> bool {
-        self.0.clients.lock().contains_key(session)
-    }
-
-    /// The legacy clients that have introduced themselves.
-    pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
-        let introduced = |session: &&Arc<Session>| {
-            session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
-        };
-        self.0.clients.lock().values().filter(introduced).cloned().collect()
-    }
-
-    /// The one client that is connected, if it is just one, and a legacy one.
-    fn only_client(&self) -> Option<Arc<Session>> {
-        match self.clients().as_slice() {
-            [only] if self.0.clients.lock().len() == 1 => Some(only.clone()),
-            _ => None,
-        }
-    }
-
-    /// The same, if that client may use anything of the server.
-    pub(crate) async fn only_client_of(&self, server: &Server) -> Option<Arc<Session>> {
-        let tables = self.gate().tables().await.ok()?;
-        self.only_client().filter(|session| self.gate().knows_of(&tables, session, server))
     }
 }
 

@@ -4,12 +4,9 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod access;
-mod clients;
 mod holder;
 mod house;
-mod initialize;
 mod kernel;
-mod listen;
 mod spec;
 mod surroundings;
 
@@ -18,7 +15,6 @@ pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{Confirm, OWNER, PASSAGES, Passage, Profile, Profiles, Subject, ToolName, ToolPolicy, default_policy};
-pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
@@ -26,6 +22,8 @@ pub use spec::{
 };
 pub use switchboard_audit::EventCounts;
 pub use switchboard_catalog::{Budget, Judge, Level, Shown};
+use switchboard_clients as clients;
+pub use switchboard_clients::SAID_BY;
 use switchboard_directory as directory;
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;

@@ -3,16 +3,15 @@
 
 use std::sync::Arc;
 
-use switchboard_exchange::{ExchangeClients, Host, LogFilter, Servers};
+use switchboard_exchange::{Exchange, ExchangeClients, Host, LogFilter, Servers};
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_wire::{Notification, Raw};
 
-use crate::clients::ClientState;
-use crate::directory::LocatedResource;
+use crate::clients::{self, ClientHost, ClientState, ConnectedClients, own_log};
+use crate::directory::{LocatedResource, View};
 use crate::gate::{Gate, Offers, Permit, Surroundings, ToolPolicy};
-use crate::initialize::own_log;
 use crate::kernel::Kernel;
 use crate::server::Server;
 
@@ -70,7 +69,7 @@ impl Servers for Kernel {
     }
 
     fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
-        Self::take_notice(self, server, notification)
+        clients::take_notice(self, server, notification)
     }
 }
 
@@ -95,5 +94,23 @@ impl ExchangeClients for Kernel {
 impl Host for Kernel {
     fn gate(&self) -> Gate<'_> {
         Self::gate(self)
+    }
+}
+
+impl ClientHost for Kernel {
+    fn connected(&self) -> &ConnectedClients {
+        self.clients()
+    }
+
+    fn offered(&self) -> Arc<View> {
+        self.view()
+    }
+
+    fn exchange(&self) -> Exchange<Self> {
+        Self::exchange(self)
+    }
+
+    fn locate(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
+        Self::locate(self, uri, principal)
     }
 }

@@ -173,7 +173,7 @@ impl Kernel {
             Ok(result) => Ok(Ok(result).into()),
             Err(outcome) => {
                 // Where the session has ended meanwhile, its end has taken it back.
-                if state.watches.lock().remove(&key) {
+                if state.unwatch(&key) {
                     server.watched.remove(original);
                 }
                 match outcome {
@@ -188,7 +188,7 @@ impl Kernel {
         let uri = text_of(&object_of(request)?, "uri")?;
         let LocatedResource { server, original, reading } =
             self.locate(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
-        let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
+        let known = ClientState::of(&context.session).unwatch(&(server.id().clone(), original.clone()));
         if known {
             server.unwatch_resource(&original).await;
         } else {
@@ -259,7 +259,7 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         let Some(key) = self.key.take() else { return };
         // Where the session has ended meanwhile, its end has taken it back.
-        if self.state.watches.lock().remove(&key)
+        if self.state.unwatch(&key)
             && let Some(server) = self.kernel.server(&key.0)
         {
             self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });

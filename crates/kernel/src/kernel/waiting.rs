@@ -34,10 +34,11 @@ pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> boo
     while !is_known(&kernel.view()) && starting.next().await.is_some() {}
 }
 
-/// How long the answer to `initialize` and `server/discover` may wait for servers.
-pub(crate) fn hello_wait(kernel: &Kernel) -> Duration {
+/// Waits for servers before the answer to `initialize` or `server/discover`, no longer than `limit`.
+pub(super) async fn until_greeted(kernel: &Kernel, limit: Option<Duration>) {
     let longest = kernel.options().list_wait;
-    if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest }
+    let wait = if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest };
+    kernel.wait_for_servers_within(limit.map_or(wait, |limit| wait.min(limit))).await;
 }
 
 /// A request for something that a client named, and that no server is known to have.

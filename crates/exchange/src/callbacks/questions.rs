@@ -5,17 +5,19 @@ use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Edit, Object, Raw};
 
-use super::{Kernel, params_missing, text_of};
+use crate::exchange::Exchange;
+use crate::host::Host;
+use crate::params::{params_missing, text_of};
 
-impl Kernel {
+impl<H: Host> Exchange<H> {
     /// Answers `mgp.events.pending_callbacks`.
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub(crate) async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
-        let mut pending = self.exchange().pending_callbacks(context).await?;
-        for (id, shown) in self.gate().desk.open_for(&context.session.principal) {
-            if self.gate().may_decide(context, &id).await? {
+    pub async fn pending_callbacks(&self, context: &Context) -> Result<Raw, Fault> {
+        let mut pending = self.pending_questions(context).await?;
+        for (id, shown) in self.host.gate().desk.open_for(&context.session.principal) {
+            if self.host.gate().may_decide(context, &id).await? {
                 pending.push(shown);
             }
         }
@@ -24,9 +26,12 @@ impl Kernel {
     }
 
     /// Answers `mgp/callback/respond`: a question of a server, or else one of the gate.
-    pub(crate) async fn respond_to_callback(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
+    ///
+    /// # Errors
+    /// No such question waits for this client, or it may not answer it.
+    pub async fn respond_to_callback(&self, context: &Context, given: Option<&Raw>) -> Result<Raw, Fault> {
         let nothing = Raw::empty_object();
-        match self.exchange().answer_callback(context, given.unwrap_or(&nothing)).await {
+        match self.answer_callback(context, given.unwrap_or(&nothing)).await {
             Some(answer) => answer,
             None => self.answer_gate(context, given).await,
         }
@@ -38,13 +43,13 @@ impl Kernel {
         let params = Object::open(given).map_err(Fault::malformed)?;
         let id = text_of(&params, "callback_id")?;
         let answer = text_of(&params, "response")?;
-        if let Some(asked) = self.gate().desk.asked_about(&id)
+        if let Some(asked) = self.host.gate().desk.asked_about(&id)
             && let Some(server) = self.server(&asked.server)
         {
             let tool = asked.tool.as_ref().map(|(tool, _)| &**tool);
-            self.gate().admit_answer_for(context, &server, tool, given).await?;
+            self.host.gate().admit_answer_for(context, &server, tool, given).await?;
         }
-        if self.gate().may_decide(context, &id).await? && self.gate().desk.answer(&id, answer) {
+        if self.host.gate().may_decide(context, &id).await? && self.host.gate().desk.answer(&id, answer) {
             Ok(Edit::empty().set("status", Raw::string("accepted")).finish())
         } else {
             Err(Fault::new(FaultKind::UnknownResource, "no such callback waits for you"))

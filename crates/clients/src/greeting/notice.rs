@@ -6,11 +6,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use switchboard_gate::pins::accept_command;
+use switchboard_upstream::{INSTRUCTIONS, Quarantine};
 use switchboard_validators::screen::{self, Screening};
 use switchboard_wire::{Edit, Raw};
-
-use crate::gate::pins::accept_command;
-use crate::server::{INSTRUCTIONS, Quarantine};
 
 /// Names that are told of one server.
 const MAX_NAMES: usize = 12;

@@ -6,23 +6,23 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use switchboard_directory::View;
 use switchboard_exchange::MGP_DIALECT;
+use switchboard_gate::{Gate, Offers as _, in_dialects_of};
 use switchboard_peer::{Context, Reply};
+use switchboard_protocol::bridge;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_protocol::mcp::strict;
 use switchboard_protocol::proposals::{self, Proposal};
 use switchboard_wire::{Edit, ErrorObject, Raw};
 
-use super::Kernel;
-use crate::bridge;
-use crate::gate::in_dialects_of;
-
 /// Letters of a tool's own words that are repeated in the error of its result.
-const LONGEST_MESSAGE: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// A fault as a client's answer. What is wrong with the call itself, and not with its form, is a result for a client of
 /// proposal 11.
-pub(super) fn told(context: &Context, plain: Rendering, is_call: bool, fault: &Fault) -> Reply {
+#[must_use]
+pub fn told(context: &Context, plain: Rendering, is_call: bool, fault: &Fault) -> Reply {
     let rendering = in_dialects_of(context, plain);
     let failure = if is_call && rendering.structured { proposals::failure_result(fault) } else { None };
     match failure {
@@ -48,7 +48,8 @@ fn origin_of(error: &ErrorObject) -> Option<(String, bool)> {
 
 /// A result of a tool that failed, with the error object of proposal 11 for a client that speaks it. What the tool said
 /// itself stays.
-pub(super) fn with_error(context: &Context, reply: Reply) -> Reply {
+#[must_use]
+pub fn with_error(context: &Context, reply: Reply) -> Reply {
     static FLAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"isError\""));
     let Ok(result) = &reply.outcome else { return reply };
     let capabilities = &context.caller.capabilities;
@@ -66,54 +67,55 @@ pub(super) fn with_error(context: &Context, reply: Reply) -> Reply {
         return reply;
     }
     let text = edit.object().get("content").and_then(|content| content.elements()?.first()?.member("text")?.as_text());
-    let message: String = text.as_deref().unwrap_or("the tool failed").chars().take(LONGEST_MESSAGE).collect();
+    let message: String = text.as_deref().unwrap_or("the tool failed").chars().take(MAX_MESSAGE_CHARS).collect();
     let error = Fault::new(FaultKind::UpstreamError, message).structured();
     Reply { outcome: Ok(edit.set("error", error).finish()), ..reply }
 }
 
-impl Kernel {
-    /// An error as a client's answer: a server's own, or one that was written for the client already.
-    pub(super) async fn tell_failure(
-        &self,
-        context: &Context,
-        plain: Rendering,
-        is_call: bool,
-        error: ErrorObject,
-    ) -> Reply {
-        let Some((server, in_mgp)) = origin_of(&error) else {
-            return Err(Fault::upstream("", false, error).render(&plain)).into();
-        };
-        let error = self.with_known_fallback(context, &server, error).await;
-        told(context, plain, is_call, &Fault::upstream(server, in_mgp, error))
-    }
+/// An error as a client's answer: a server's own, or one that was written for the client already.
+pub async fn told_upstream(
+    (gate, view): (Gate<'_>, &View),
+    context: &Context,
+    plain: Rendering,
+    is_call: bool,
+    error: ErrorObject,
+) -> Reply {
+    let Some((server, in_mgp)) = origin_of(&error) else {
+        return Err(Fault::upstream("", false, error).render(&plain)).into();
+    };
+    let error = with_known_fallback((gate, view), context, &server, error).await;
+    told(context, plain, is_call, &Fault::upstream(server, in_mgp, error))
+}
 
-    /// An error that names another tool of its server by the name that the client knows it by, if it may use it.
-    async fn with_known_fallback(&self, context: &Context, server: &str, mut error: ErrorObject) -> ErrorObject {
-        const KEY: &str = "fallback_tool";
-        let named = error.data.as_ref().and_then(|data| data.at(&["_mgp", KEY])?.as_text());
-        let (Some(named), Some(data)) = (named, &error.data) else { return error };
-        let known = self.name_for(context, server, &named).await;
-        let edited = Edit::of(data).and_then(|data| {
-            data.within("_mgp", |said| match &known {
-                Some(known) => said.set(KEY, Raw::string(known)),
-                None => said.remove(KEY),
-            })
-        });
-        if let Ok(edited) = edited {
-            error.data = Some(edited.finish());
-        }
-        error
+/// An error that names another tool of its server by the name that the client knows it by, if it may use it.
+async fn with_known_fallback(
+    (gate, view): (Gate<'_>, &View),
+    context: &Context,
+    server: &str,
+    mut error: ErrorObject,
+) -> ErrorObject {
+    const KEY: &str = "fallback_tool";
+    let named = error.data.as_ref().and_then(|data| data.at(&["_mgp", KEY])?.as_text());
+    let (Some(named), Some(data)) = (named, &error.data) else { return error };
+    let known = name_for((gate, view), context, server, &named).await;
+    let edited = Edit::of(data).and_then(|data| {
+        data.within("_mgp", |said| match &known {
+            Some(known) => said.set(KEY, Raw::string(known)),
+            None => said.remove(KEY),
+        })
+    });
+    if let Ok(edited) = edited {
+        error.data = Some(edited.finish());
     }
+    error
+}
 
-    /// What a client calls a tool of a server; `None` where it may not use it.
-    async fn name_for(&self, context: &Context, server: &str, tool: &str) -> Option<String> {
-        let tables = self.gate().tables().await.ok()?;
-        let server = self.server(server)?;
-        let view = self.view();
-        let mut tools = view.directory.tools();
-        let (_, exposed, route) = tools.find(|(id, _, route)| *id == server.id() && &*route.original == tool)?;
-        let may = self.gate().access(&tables, &context.session, &server, Some((tool, exposed))).allow;
-        let lacks = !self.gate().standing(&tables, &server, route.policy.as_deref()).missing.is_empty();
-        (may && !lacks).then(|| exposed.to_owned())
-    }
+/// What a client calls a tool of a server; `None` where it may not use it.
+async fn name_for((gate, view): (Gate<'_>, &View), context: &Context, server: &str, tool: &str) -> Option<String> {
+    let tables = gate.tables().await.ok()?;
+    let server = view.server(server)?;
+    let (exposed, route) = view.directory.tool_of(server.id(), tool)?;
+    let may = gate.access(&tables, &context.session, server, Some((tool, exposed))).allow;
+    let lacks = !gate.standing(&tables, server, route.policy.as_deref()).missing.is_empty();
+    (may && !lacks).then(|| exposed.to_owned())
 }

@@ -5,116 +5,72 @@ mod notice;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
+use switchboard_directory::View;
+use switchboard_gate::{Presented, agreed_with, provenance};
 use switchboard_peer::{Context, Reply};
-use switchboard_protocol::mcp::{app, meta, method};
-use switchboard_protocol::mgp::negotiation::offer_in;
-use switchboard_protocol::mgp::{Extension, Place};
-use switchboard_protocol::proposals;
-pub(crate) use switchboard_protocol::spoken::{NAME, PROPOSALS};
-use switchboard_protocol::{Era, Revision};
-use switchboard_wire::{Edit, Kind, Notification, Object, Raw};
+use switchboard_protocol::mcp::{meta, method};
+use switchboard_protocol::mgp::Place;
+use switchboard_protocol::spoken::{NAME, PROPOSALS};
+use switchboard_protocol::{Era, Revision, bridge, proposals};
+use switchboard_services::{self as services, ToolFinder};
+use switchboard_upstream::Server;
+use switchboard_wire::{Edit, Kind, Object, Raw};
 
-use crate::bridge;
-use crate::directory::View;
-pub(crate) use crate::gate::agreed_with;
-use crate::gate::provenance;
-use crate::gate::scopes::Presented;
-use crate::kernel::{Kernel, waiting};
-use crate::server::Server;
-use crate::services::{self, ToolFinder};
+use crate::introduction::{own_info, yes};
+use crate::{ClientHost, ClientState};
 
-/// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
-/// what they send.
-pub const SAID_BY: &str = "dev.switchboard/said_by";
-
-/// A log message of the kernel itself.
-pub(crate) fn own_log(message: &str) -> Notification {
-    let meta = Edit::empty().set(SAID_BY, Raw::string(NAME)).finish();
-    let params = Edit::empty()
-        .set("level", Raw::string("warning"))
-        .set("logger", Raw::string(NAME))
-        .set("data", Raw::string(message))
-        .set("_meta", meta);
-    Notification::new(method::LOG_MESSAGE, Some(params.finish()))
+/// Answers `initialize`, with the servers that are there.
+pub async fn initialize<H: ClientHost>(host: &H, context: &Context, params: Option<&Raw>) -> Reply {
+    let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
+    let revision = Revision::negotiate_legacy(asked.as_deref().unwrap_or_default());
+    let greeting = greeting(host, context).await;
+    let said = params.and_then(|params| params.member("capabilities"));
+    let base = greeting.base.filter(|(_, era)| *era == Era::Legacy).map(|(raw, _)| raw);
+    let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
+    let result = edit
+        .set("protocolVersion", Raw::string(revision.as_str()))
+        .set("capabilities", with_mgp(legacy_capabilities(&greeting.capabilities), said.as_ref()))
+        .set("serverInfo", greeting.info)
+        .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string))
+        .finish();
+    ClientState::of(&context.session).introduce();
+    Ok(result).into()
 }
 
-/// What of MGP the kernel speaks with servers.
-pub(crate) const MGP_OFFERED: [Extension; 11] = [
-    Extension::ToolSecurity,
-    Extension::Permissions,
-    Extension::AccessControl,
-    Extension::Audit,
-    Extension::CodeSafety,
-    Extension::ErrorHandling,
-    Extension::Lifecycle,
-    Extension::Streaming,
-    Extension::Progress,
-    Extension::Events,
-    Extension::Callbacks,
-];
+/// Answers `server/discover`, with the servers that are there.
+pub async fn discover<H: ClientHost>(host: &H, context: &Context) -> Reply {
+    let greeting = greeting(host, context).await;
+    let said = Some(&context.caller.capabilities);
+    let base = greeting.base.filter(|(_, era)| *era == Era::Modern).map(|(raw, _)| raw);
+    let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
+    let versions: Vec<Raw> = Revision::ALL.iter().rev().map(|revision| Raw::string(revision.as_str())).collect();
+    let edit = edit
+        .set("supportedVersions", Raw::array(&versions))
+        .set("capabilities", with_mgp(modern_capabilities(&greeting.capabilities), said))
+        .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string));
+    let edit = edit.within("_meta", |meta| meta.set(meta::SERVER_INFO, greeting.info));
+    let result = edit.map_or_else(|_| Raw::empty_object(), Edit::finish);
+    Ok(bridge::modern_result(result, method::DISCOVER)).into()
+}
 
-/// How long `server/discover` waits for servers that are just starting, at most.
-const DISCOVER_WAIT: Duration = Duration::from_secs(5);
-
-impl Kernel {
-    /// Answers `initialize`.
-    pub(crate) async fn initialize(&self, context: &Context, params: Option<&Raw>) -> Reply {
-        self.wait_for_servers_within(waiting::hello_wait(self)).await;
-        let asked = params.and_then(|params| params.member("protocolVersion")?.as_text());
-        let revision = Revision::negotiate_legacy(asked.as_deref().unwrap_or_default());
-        let view = self.view();
-        let greeting = self.greeting(context, &view).await;
-        let said = params.and_then(|params| params.member("capabilities"));
-        let base = greeting.base.filter(|(_, era)| *era == Era::Legacy).map(|(raw, _)| raw);
-        let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
-        let result = edit
-            .set("protocolVersion", Raw::string(revision.as_str()))
-            .set("capabilities", with_mgp(legacy_capabilities(&greeting.capabilities), said.as_ref()))
-            .set("serverInfo", greeting.info)
-            .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string))
-            .finish();
-        Ok(result).into()
-    }
-
-    /// Answers `server/discover`.
-    pub(crate) async fn discover(&self, context: &Context) -> Reply {
-        // A client takes silence for that of a legacy server.
-        self.wait_for_servers_within(waiting::hello_wait(self).min(DISCOVER_WAIT)).await;
-        let view = self.view();
-        let greeting = self.greeting(context, &view).await;
-        let said = Some(&context.caller.capabilities);
-        let base = greeting.base.filter(|(_, era)| *era == Era::Modern).map(|(raw, _)| raw);
-        let edit = base.as_ref().and_then(|raw| Edit::of(raw).ok()).unwrap_or_else(Edit::empty);
-        let versions: Vec<Raw> = Revision::ALL.iter().rev().map(|revision| Raw::string(revision.as_str())).collect();
-        let edit = edit
-            .set("supportedVersions", Raw::array(&versions))
-            .set("capabilities", with_mgp(modern_capabilities(&greeting.capabilities), said))
-            .set_optional("instructions", greeting.instructions.as_deref().map(Raw::string));
-        let edit = edit.within("_meta", |meta| meta.set(meta::SERVER_INFO, greeting.info));
-        let result = edit.map_or_else(|_| Raw::empty_object(), Edit::finish);
-        Ok(bridge::modern_result(result, method::DISCOVER)).into()
-    }
-
-    /// What this client is told: nothing of servers that it may not use at all.
-    async fn greeting(&self, context: &Context, view: &View) -> Greeting {
-        let tables = self.gate().tables().await.ok();
-        let presented = Presented::of(context, None);
-        // A principal that may use a single tool has reason to know of the server.
-        let may_see = |server: &Server| {
-            tables
-                .as_deref()
-                .is_some_and(|tables| self.gate().knows_within(tables, &context.session, &presented, server))
-        };
-        // What is held back is told by name to those alone who may use the whole server.
-        let may_use = |server: &Server| {
-            tables.as_deref().is_some_and(|tables| self.gate().access(tables, &context.session, server, None).allow)
-        };
-        let greeting = Greeting::of(view, may_see, may_use);
-        ToolFinder::of(self).note_instructed(context, greeting.instructed.clone());
-        greeting
-    }
+/// What this client is told: nothing of servers that it may not use at all.
+async fn greeting<H: ClientHost>(host: &H, context: &Context) -> Greeting {
+    let view = host.offered();
+    let gate = host.gate();
+    let tables = gate.tables().await.ok();
+    let presented = Presented::of(context, None);
+    // A principal that may use a single tool has reason to know of the server.
+    let may_see = |server: &Server| {
+        tables.as_deref().is_some_and(|tables| gate.knows_within(tables, &context.session, &presented, server))
+    };
+    // What is held back is told by name to those alone who may use the whole server.
+    let may_use = |server: &Server| {
+        tables.as_deref().is_some_and(|tables| gate.access(tables, &context.session, server, None).allow)
+    };
+    let greeting = Greeting::of(&view, may_see, may_use);
+    ToolFinder::of(host).note_instructed(context, greeting.instructed.clone());
+    greeting
 }
 
 /// Capabilities with what was agreed on of MGP: never offered to a client that did not ask (MGP 2.4).
@@ -152,31 +108,6 @@ fn without_mgp(capabilities: &Raw) -> Raw {
     edit.finish()
 }
 
-/// `clientInfo` and `serverInfo` of the kernel itself.
-pub(crate) fn own_info() -> Raw {
-    Edit::empty()
-        .set("name", Raw::string(NAME))
-        .set("title", Raw::string("Switchboard"))
-        .set("version", Raw::string(env!("CARGO_PKG_VERSION")))
-        .finish()
-}
-
-/// What the kernel can do as a client of its servers: everything, because some client behind it may.
-pub(crate) fn own_capabilities() -> Raw {
-    let nothing = Raw::empty_object;
-    let pages = Edit::empty().set("mimeTypes", Raw::array([&Raw::string("text/html;profile=mcp-app")])).finish();
-    let capabilities = Edit::empty()
-        .set("roots", Edit::empty().set("listChanged", yes()).finish())
-        .set("sampling", Edit::empty().set("tools", nothing()).set("context", nothing()).finish())
-        .set("elicitation", Edit::empty().set("form", nothing()).set("url", nothing()).finish())
-        .set("extensions", Edit::empty().set(app::EXTENSION, pages).finish())
-        .finish();
-    // Which era a server speaks is not known yet: each finds the offer where it looks.
-    [Era::Legacy, Era::Modern]
-        .into_iter()
-        .fold(capabilities, |capabilities, era| offer_in(&capabilities, &MGP_OFFERED, era).unwrap_or(capabilities))
-}
-
 /// What a lone server says of itself beside its instructions.
 fn own_words(result: &Raw) -> Raw {
     let result = &provenance::cleaned(result.clone()).unwrap_or_else(Raw::empty_object);
@@ -205,7 +136,8 @@ fn named(info: Raw, id: &str) -> Raw {
 }
 
 /// What is held back of a server, for an answer that lists tools.
-pub(crate) fn held_of(server: &Server) -> serde_json::Value {
+#[must_use]
+pub fn held_of(server: &Server) -> serde_json::Value {
     notice::of_server(server.id(), &server.quarantine())
 }
 
@@ -324,10 +256,6 @@ fn modern_capabilities(capabilities: &Raw) -> Raw {
     edit.remove("tasks")
         .within("extensions", |inner| inner.set(meta::TASKS_EXTENSION, Raw::empty_object()))
         .map_or_else(|_| capabilities.clone(), Edit::finish)
-}
-
-fn yes() -> Raw {
-    Raw::from_value(&true).unwrap_or_else(|_| Raw::empty_object())
 }
 
 #[cfg(test)]

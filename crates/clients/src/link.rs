@@ -3,62 +3,37 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use switchboard_exchange::{About, ConnectionQuestions, Relay, of_server};
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Caller, Context, Handler, Reply, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mcp::method;
+use switchboard_protocol::mgp;
+use switchboard_upstream::{Server, next_pause, send_level};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
-use tokio::sync::{Mutex as AsyncMutex, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::ClientState;
-use crate::kernel::Kernel;
-use crate::server::{Server, next_pause, send_level};
-
-/// One such connection, which may be lost and made again.
-pub(super) struct SessionConnection {
-    /// The server as it was configured when the link was made: a changed one gets a new link.
-    server: Arc<Server>,
-    connected: ArcSwapOption<Connected>,
-    /// Held while it is made, so that this happens once.
-    making: AsyncMutex<Failures>,
-}
-
-/// How often in a row it could not be made.
-#[derive(Default)]
-struct Failures {
-    pause: Duration,
-    last: Option<(Instant, String)>,
-}
-
-impl SessionConnection {
-    pub(super) const fn server(&self) -> &Arc<Server> {
-        &self.server
-    }
-
-    fn new(server: Arc<Server>) -> Arc<Self> {
-        Arc::new(Self { server, connected: ArcSwapOption::empty(), making: AsyncMutex::default() })
-    }
-
-    /// The connection, if there is one.
-    pub(super) fn now(&self) -> Option<Arc<Connected>> {
-        self.connected.load_full().filter(|connected| !connected.closed.is_cancelled())
-    }
-}
+use crate::ClientHost;
+use crate::introduction::OF_MGP;
+use crate::notices::take_notice;
+use crate::session::{ClientState, Failures, SessionConnection};
 
 impl ClientState {
     /// The client's own connection to a server, if it was made and holds.
-    pub(crate) fn link_now(&self, server: &Arc<Server>) -> Option<Arc<Connected>> {
+    #[must_use]
+    pub fn link_now(&self, server: &Arc<Server>) -> Option<Arc<Connected>> {
         let links = self.links.lock();
         links.as_ref()?.get(server.id()).filter(|link| Arc::ptr_eq(&link.server, server))?.now()
     }
 
     /// The client's own connection to a server, made at first use and again when it was lost.
-    pub(crate) async fn link(
+    ///
+    /// # Errors
+    /// It cannot be made, or the session has ended.
+    pub async fn link<H: ClientHost>(
         self: &Arc<Self>,
-        kernel: &Kernel,
+        host: &H,
         server: &Arc<Server>,
         session: &Arc<Session>,
         caller: &Caller,
@@ -80,16 +55,16 @@ impl ClientState {
         }
         // In a task of its own: a caller that gives up must not make a slow server begin all over again.
         let (sender, made) = oneshot::channel();
-        let (state, kernel_, session, caller) = (self.clone(), kernel.clone(), Arc::downgrade(session), caller.clone());
-        kernel.spawn(async move {
-            let _ = sender.send(state.make_link(&kernel_, &link, session, &caller).await);
-        });
+        let (state, around, session, caller) = (self.clone(), host.clone(), Arc::downgrade(session), caller.clone());
+        host.spawn(Box::pin(async move {
+            let _ = sender.send(state.make_link(&around, &link, session, &caller).await);
+        }));
         made.await.unwrap_or_else(|_| Err(session_over()))
     }
 
-    async fn make_link(
+    async fn make_link<H: ClientHost>(
         self: &Arc<Self>,
-        kernel: &Kernel,
+        host: &H,
         link: &SessionConnection,
         session: Weak<Session>,
         caller: &Caller,
@@ -105,9 +80,9 @@ impl ClientState {
             return Err(unreachable(server, why).retry_after(millis(failures.pause - at.elapsed())));
         }
         let principal = session.upgrade().ok_or_else(session_over)?.principal.clone();
-        let (questions, owner) = (kernel.exchange().connection_questions(), self.owner);
-        let handler = Arc::new(FromLink { kernel: kernel.clone(), server: server.clone(), session, owner, questions });
-        let connected = match server.connect(caller, Some(&principal), handler, kernel).await {
+        let (questions, owner) = (host.exchange().connection_questions(), self.owner);
+        let handler = Arc::new(FromLink { host: host.clone(), server: server.clone(), session, owner, questions });
+        let connected = match server.connect(caller, Some(&principal), handler, host).await {
             Ok(connected) => Arc::new(connected),
             Err(why) => {
                 failures.pause = next_pause(failures.pause);
@@ -127,7 +102,7 @@ impl ClientState {
             connected.stop().await;
             return Err(unreachable(server, "its configuration has just changed").retry_after(0));
         }
-        kernel.spawn(keep_level(Arc::downgrade(self), Arc::downgrade(&connected)));
+        host.spawn(Box::pin(keep_level(Arc::downgrade(self), Arc::downgrade(&connected))));
         if let Some(level) = self.level() {
             send_level(&connected, level).await;
         }
@@ -165,8 +140,8 @@ async fn keep_level(state: Weak<ClientState>, connected: Weak<Connected>) {
 }
 
 /// Takes what arrives on a connection that belongs to one client.
-struct FromLink {
-    kernel: Kernel,
+struct FromLink<H> {
+    host: H,
     server: Arc<Server>,
     session: Weak<Session>,
     owner: u64,
@@ -174,13 +149,13 @@ struct FromLink {
     questions: ConnectionQuestions,
 }
 
-impl FromLink {
+impl<H: ClientHost> FromLink<H> {
     /// The client, if it may be sent what it did not ask for.
     fn client(&self) -> Option<Arc<Session>> {
         let session = self.session.upgrade().filter(|session| ClientState::of(session).is_introduced())?;
         // The connection outlives the right to use it.
-        let tables = self.kernel.gate().granted.latest();
-        self.kernel.gate().knows_of(&tables, &session, &self.server).then_some(session)
+        let tables = self.host.gate().granted.latest();
+        self.host.gate().knows_of(&tables, &session, &self.server).then_some(session)
     }
 
     /// A question outside of any call is for the client whose connection it came on.
@@ -194,14 +169,14 @@ impl FromLink {
             headers: None,
             open_owners: None,
         };
-        let asker = Relay::outside(self.kernel.exchange(), self.server.clone(), client.clone());
+        let asker = Relay::outside(self.host.exchange(), self.server.clone(), client.clone());
         let about = About { client, asker: Arc::new(asker), request: None, call: None };
         let scope = self.questions.scope();
-        self.kernel.exchange().take_callback(&self.server, scope, Some(about), &back.remote, params);
+        self.host.exchange().take_callback(&self.server, scope, Some(about), &back.remote, params);
     }
 }
 
-impl Handler for FromLink {
+impl<H: ClientHost> Handler for FromLink<H> {
     fn request(&self, context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             if &*request.method == method::PING {
@@ -212,7 +187,7 @@ impl Handler for FromLink {
             }
             match self.client() {
                 Some(session) => {
-                    self.kernel.exchange().ask_outside(&session, &self.server, request, context.remote).await
+                    self.host.exchange().ask_outside(&session, &self.server, request, context.remote).await
                 }
                 None => Err(ErrorObject::new(code::INTERNAL_ERROR, "the client cannot be asked now")).into(),
             }
@@ -225,16 +200,16 @@ impl Handler for FromLink {
             let Some(notification) = of_server(notification) else { return };
             // Other clients' servers may give their tasks the same ids.
             let is_task = &*notification.method == method::TASKS_STATUS;
-            if !is_task && self.kernel.take_notice(&self.server, &notification) {
+            if !is_task && take_notice(&self.host, &self.server, &notification) {
                 return;
             }
             if !is_task && let Some(related) = self.server.using.newest_of(self.owner) {
                 return related.notification(context, notification).await;
             }
-            if &*notification.method == switchboard_protocol::mgp::method::CALLBACK_REQUEST {
+            if &*notification.method == mgp::method::CALLBACK_REQUEST {
                 return self.take_callback(&context, notification.params.as_ref());
             }
-            if notification.method.starts_with(crate::kernel::OF_MGP) {
+            if notification.method.starts_with(OF_MGP) {
                 return;
             }
             let Some(session) = self.client() else { return };

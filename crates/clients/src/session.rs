@@ -1,6 +1,6 @@
-//! What the kernel keeps for each client session.
+//! What is kept of one client session: what it wants to hear, what it watches, and its own connections.
 
-mod link;
+mod connection;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use switchboard_exchange::{level_name, wants_log};
 use switchboard_peer::Session;
 use switchboard_peer::client::Connected;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_services::house::{BackgroundWork, ServerDirectory};
+use switchboard_upstream::Server;
 use switchboard_wire::Notification;
 
-use crate::kernel::Kernel;
-use crate::server::Server;
-use link::SessionConnection;
+pub(crate) use connection::{Failures, SessionConnection};
 
 const NO_LEVEL: u8 = u8::MAX;
 /// Resources that one client may watch.
-const MOST_WATCHES: usize = 10_000;
+const MAX_WATCHED_RESOURCES: usize = 10_000;
 
-/// The kernel's own state of one client session.
-pub(crate) struct ClientState {
+/// What is kept of one client session.
+pub struct ClientState {
     /// Whose calls are whose on a shared connection.
-    pub(crate) owner: u64,
+    pub owner: u64,
     /// It is a legacy client that has introduced itself: only such a one may be told things it did not ask for.
     introduced: AtomicBool,
     level: AtomicU8,
@@ -33,15 +33,16 @@ pub(crate) struct ClientState {
     /// Resources this client watches: server and the server's own URI.
     pub(crate) watches: Mutex<HashSet<(Arc<str>, String)>>,
     /// Its own connections, by server; `None` once the session has ended.
-    links: Mutex<Option<HashMap<Arc<str>, Arc<SessionConnection>>>>,
+    pub(crate) links: Mutex<Option<HashMap<Arc<str>, Arc<SessionConnection>>>>,
 }
 
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
 
 impl ClientState {
     /// The state of a session, made at first use.
-    pub(crate) fn of(session: &Session) -> Arc<Self> {
-        // The kernel is the only one to keep state in a session, so the type is always the same; a fresh state for a
+    #[must_use]
+    pub fn of(session: &Session) -> Arc<Self> {
+        // Nobody else keeps state in a session, so the type is always the same; a fresh state for a
         // foreign one keeps calls apart all the same.
         session.state(Self::new).unwrap_or_else(|| Arc::new(Self::new()))
     }
@@ -58,76 +59,99 @@ impl ClientState {
     }
 
     /// The client has introduced itself in the legacy way.
-    pub(crate) fn introduce(&self) {
+    pub fn introduce(&self) {
         self.introduced.store(true, Ordering::Release);
     }
 
-    pub(crate) fn is_introduced(&self) -> bool {
+    /// Whether it has.
+    #[must_use]
+    pub fn is_introduced(&self) -> bool {
         self.introduced.load(Ordering::Acquire)
     }
 
     /// The client has asked for a manifest.
-    pub(crate) fn hears_of_manifest(&self) {
+    pub fn hears_of_manifest(&self) {
         self.asked_manifest.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_told_of_manifest(&self) -> bool {
+    /// Whether it has.
+    #[must_use]
+    pub fn is_told_of_manifest(&self) -> bool {
         self.asked_manifest.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_level(&self, level: u8) {
+    /// From this level on the client wants log messages.
+    pub fn set_level(&self, level: u8) {
         self.level.store(level, Ordering::SeqCst);
     }
 
     /// The name of the level the client asked for.
-    pub(crate) fn level(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn level(&self) -> Option<&'static str> {
         level_name(self.level.load(Ordering::SeqCst))
     }
 
     /// Whether the client wants this log message: all until it said otherwise.
-    pub(crate) fn wants_log(&self, notification: &Notification) -> bool {
+    #[must_use]
+    pub fn wants_log(&self, notification: &Notification) -> bool {
         wants_log(self.level(), notification)
     }
 
     /// Notes that the client watches a resource; `false` where it does already.
-    pub(crate) fn watch(&self, key: (Arc<str>, String)) -> Result<bool, Fault> {
+    ///
+    /// # Errors
+    /// The session has ended, or watches as many as one may.
+    pub fn watch(&self, key: (Arc<str>, String)) -> Result<bool, Fault> {
         let mut watches = self.watches.lock();
         if self.links.lock().is_none() {
             return Err(Fault::new(FaultKind::Cancelled, "the session has ended"));
         }
-        if watches.len() >= MOST_WATCHES && !watches.contains(&key) {
+        if watches.len() >= MAX_WATCHED_RESOURCES && !watches.contains(&key) {
             return Err(Fault::new(
                 FaultKind::ResourceExhausted,
-                format!("more than {MOST_WATCHES} watched resources"),
+                format!("more than {MAX_WATCHED_RESOURCES} watched resources"),
             ));
         }
         Ok(watches.insert(key))
     }
 
+    /// Notes that the client does not watch a resource any more; whether it did.
+    pub fn unwatch(&self, key: &(Arc<str>, String)) -> bool {
+        self.watches.lock().remove(key)
+    }
+
     /// The connections that were made for this client.
-    pub(crate) fn existing_links(&self) -> Vec<Arc<Connected>> {
+    #[must_use]
+    pub fn existing_links(&self) -> Vec<Arc<Connected>> {
         self.links.lock().iter().flatten().filter_map(|(_, link)| link.now()).collect()
     }
 
     /// The same, with the server of each.
-    pub(crate) fn existing_links_with_servers(&self) -> Vec<(Arc<Server>, Arc<Connected>)> {
+    #[must_use]
+    pub fn existing_links_with_servers(&self) -> Vec<(Arc<Server>, Arc<Connected>)> {
         let links = self.links.lock();
         links.iter().flatten().filter_map(|(_, link)| Some((link.server().clone(), link.now()?))).collect()
     }
 
     /// Ends everything that was made for this client.
-    pub(crate) async fn close(&self, kernel: &Kernel) {
+    pub async fn close(&self, house: &(impl ServerDirectory + BackgroundWork)) {
         let links = self.links.lock().take().unwrap_or_default();
         let links: Vec<_> = links.values().filter_map(|link| link.now()).collect();
         futures_util::future::join_all(links.iter().map(|link| link.stop())).await;
         let watches: Vec<_> = self.watches.lock().drain().collect();
-        if kernel.closing().is_cancelled() {
+        if house.closing().is_cancelled() {
             return;
         }
         for (server, uri) in watches {
-            if let Some(server) = kernel.server(&server) {
+            if let Some(server) = house.server(&server) {
                 server.unwatch_resource(&uri).await;
             }
         }
+    }
+}
+
+impl std::fmt::Debug for ClientState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientState").field("owner", &self.owner).finish_non_exhaustive()
     }
 }
