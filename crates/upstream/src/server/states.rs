@@ -17,7 +17,7 @@ use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
 /// How long it is remembered.
-const LIFE: Duration = Duration::from_mins(10);
+const STATE_TTL: Duration = Duration::from_mins(10);
 /// RequestStates of one server that are remembered. Whoever has most of them makes room.
 const MAX_STATES: usize = 4096;
 /// Of these, those of one principal; its oldest make room. Nobody pushes out what was given to somebody else.
@@ -153,7 +153,7 @@ impl RequestStates {
         {
             forget_oldest(&mut states, greediest);
         }
-        states.entry(key).or_default().push(Owner { principal, fingerprint, until: now + LIFE, asked });
+        states.entry(key).or_default().push(Owner { principal, fingerprint, until: now + STATE_TTL, asked });
     }
 }
 
