@@ -1,10 +1,12 @@
-//! Rules of the house that no compiler checks: edges between crates, headers, sizes, words.
+//! Rules of the house that no compiler checks: edges between crates and modules, effects, headers, sizes, words.
 //!
 //! Edges between crates stand in the drawing of ARCHITECTURE.md, which is compared with the manifests. A new crate gets its
 //! line there before it gets its first dependency.
 
+mod absences;
 mod drawing;
 mod effects;
+mod modules;
 mod ratchet;
 
 use std::fs;
@@ -18,6 +20,7 @@ use serde_json::Value;
 use crate::layout::Layout;
 use crate::process;
 use crate::tally::say;
+use modules::Modules;
 use ratchet::Ratchet;
 
 const WARN_LINES: usize = 700;
@@ -43,7 +46,8 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     findings.refusals.extend(wrong);
     findings.refusals.extend(drawing::check(&rooms, &metadata(layout)?));
     let files = tracked(layout)?;
-    let mut ratchet = Ratchet::default();
+    let (mut ratchet, mut modules) = (Ratchet::default(), Modules::default());
+    let mut texts = Vec::new();
     for path in &files {
         if ratchet::is_stray(path) {
             findings.refusals.push(format!("{}: has no place at the root", path.display()));
@@ -53,10 +57,18 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         check_file(path, &text, &mut findings);
         findings.refusals.extend(effects::check(path, &text));
         ratchet.count(path, &text);
+        modules.note(path, &text);
+        if effects::is_source(path) {
+            texts.push((path.as_path(), text));
+        }
     }
-    let (refusals, warnings) = ratchet.judge();
-    findings.refusals.extend(refusals);
-    findings.warnings.extend(warnings);
+    let sources: Vec<(&Path, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    findings.refusals.extend(absences::check(&absences::read(&page), &rooms, &sources));
+    findings.warnings.extend(effects::idle(&sources));
+    for (refusals, warnings) in [ratchet.judge(), modules.judge()] {
+        findings.refusals.extend(refusals);
+        findings.warnings.extend(warnings);
+    }
     for warning in &findings.warnings {
         say(&format!("tidy: warning: {warning}"));
     }
