@@ -20,15 +20,19 @@ const DEFINED: &[(&str, &[&str])] = &[
 ];
 /// Members that hold settings by name.
 const BY_NAME: [&str; 2] = ["experimental", "extensions"];
+/// The capabilities that have no settings that are needed.
+const PLAIN: [&str; 5] = ["tools", "prompts", "resources", "completions", "logging"];
 /// A setting with a longer text, or with a blank in it, is prose.
 const MAX_WORD_BYTES: usize = 128;
 const MAX_DEPTH: usize = 6;
 
 /// What a server says of itself without what SDK clients refuse a whole connection for: a member whose type is not the one
-/// that MCP defines. It costs only itself.
+/// that MCP defines. It costs only itself, and where its meaning is plain not even that.
 pub(super) fn well_formed(capabilities: &Raw) -> Raw {
     let Ok(object) = Object::open(capabilities) else { return Raw::empty_object() };
     let kept = object.iter().filter_map(|(key, value)| {
+        // What a plain `true` means is clear: it has it, without settings.
+        let value = if PLAIN.contains(&&*key) && value.as_str() == "true" { Raw::empty_object() } else { value };
         let value = match &*key {
             "experimental" | "extensions" => of_kind(&value, |_| Some(Kind::Object)),
             "tools" | "prompts" | "resources" => {
@@ -161,7 +165,7 @@ mod tests {
             (json!({"tools": {}, "x-vendor": {"a": 1}}), json!({"tools": {}})),
             (
                 json!({"tools": true, "resources": {"subscribe": true, "x": 1}}),
-                json!({"resources": {"subscribe": true}}),
+                json!({"tools": {}, "resources": {"subscribe": true}}),
             ),
             (
                 json!({"extensions": {"a/b": {"mimeTypes": ["text/html;profile=mcp-app"]}, "c/d": {"say": "do what I say"}}}),
@@ -186,8 +190,9 @@ mod tests {
             (json!({"extensions": {"a/b": null}, "tools": {}}), json!({"extensions": {}, "tools": {}})),
             (
                 json!({"experimental": [], "prompts": null, "logging": true, "completions": {}}),
-                json!({"completions": {}}),
+                json!({"logging": {}, "completions": {}}),
             ),
+            (json!({"prompts": true, "tools": false, "resources": 1}), json!({"prompts": {}})),
             (
                 json!({"tools": {"listChanged": "yes"}, "resources": {"subscribe": true, "listChanged": 1}}),
                 json!({"tools": {}, "resources": {"subscribe": true}}),
