@@ -11,7 +11,8 @@ fn check(lines: &str, judge: impl Fn(&str) -> Verdict) {
     for line in lines.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let verdict = judge(case["input"].as_str().unwrap());
-        assert_eq!(verdict.is_err(), case["expect"] == "block", "{line} {verdict:?}");
+        assert_eq!(verdict.is_err(), case["expect"] != "allow", "{line} {verdict:?}");
+        assert!(case["expect"] != "ask" || verdict.is_err_and(|finding| finding.asks()), "{line}");
     }
 }
 

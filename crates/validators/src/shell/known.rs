@@ -7,10 +7,13 @@
 
 mod amounts;
 mod artefacts;
+mod changed;
 mod databases;
 mod decisive;
 mod emptied;
+mod excepted;
 mod fetched;
+mod groups;
 mod kept;
 mod line;
 mod outputs;
@@ -18,9 +21,10 @@ mod packages;
 mod planted;
 mod published;
 mod replaced;
-mod revealing;
+mod results;
 mod script;
 mod secrets;
+mod shown;
 mod special;
 mod table;
 mod tasks;

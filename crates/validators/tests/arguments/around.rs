@@ -86,7 +86,7 @@ fn what_stands_around_a_command_is_understood_or_asked_about() {
         ("git log --oneline", json!({"cwd": "/srv/project"}), "allow"),
         ("cat hosts", json!({"cwd": "/etc"}), "allow"),
         ("cp a b", json!({"cwd": "/etc/cron.d"}), "block"),
-        ("mv a b", json!({"cwd": "/opt/app"}), "ask"),
+        ("touch a", json!({"cwd": "/opt/app"}), "ask"),
         ("jq .name", json!({"stdin": "{\"name\": 1}"}), "allow"),
         ("sort", json!({"stdin": "b\na"}), "allow"),
         ("psql app", json!({"stdin": "select 1"}), "ask"),
@@ -94,7 +94,7 @@ fn what_stands_around_a_command_is_understood_or_asked_about() {
         ("python app.py", json!({"stdin": "1"}), "ask"),
         ("wc -l", json!({"stdin": ""}), "allow"),
         // What a program takes where it names nothing.
-        ("grep -r .", json!({"cwd": "~/.ssh"}), "ask"),
+        ("grep -r todo", json!({"cwd": "~/.ssh"}), "ask"),
         ("rg token", json!({"cwd": "~/.config/gh"}), "ask"),
         ("grep -r todo", json!({"cwd": "~/app"}), "allow"),
     ] {

@@ -7,7 +7,9 @@ use crate::shell::lexer::Word;
 /// More at once than a machine does.
 const MAX_THREADS: u64 = 256;
 /// More often, or more pieces, than somebody waits for.
-const MAX_COUNT: u64 = 10_000_000;
+const MAX_COUNT: u64 = 1_000_000;
+/// More words than somebody means by a range.
+const MAX_WORDS: u64 = 1_000;
 /// More than a disk has to spare.
 const MAX_BYTES: u64 = 64 << 30;
 /// A day.
@@ -96,6 +98,7 @@ const HOW_OFTEN: &[&str] = &[
     "bytes",
     "requests",
     "total",
+    "each",
 ];
 /// Words in the names of options that say how long.
 const HOW_LONG: &[&str] = &["duration", "seconds", "time", "benchtime", "fuzztime", "runtime", "period"];
@@ -123,6 +126,11 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
                 ["while(1)", "for(;;)", "while(1==1)", "while(!0)", "while(\"", "for(;1;)"]
                     .iter()
                     .any(|loops| bare(text).contains(loops))
+                    || (bare(text).contains("for(") || bare(text).contains("while("))
+                        && !bare(text).contains("in")
+                        && text
+                            .split(|c: char| !(c.is_ascii_digit() || matches!(c, 'e' | '.')))
+                            .any(|part| number(part) > 100_000)
             })
         }
         "jq" | "gojq" | "jaq" => texts().any(loops_in_jq),
@@ -171,7 +179,18 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
         }
         _ => false,
     };
-    own || reads_endlessly(name, words)
+    // `f{1..1000000}` are so many words.
+    let spans = |word: &Word| {
+        !word.quoted
+            && word.text.split('{').skip(1).filter_map(|part| part.split_once('}')).any(|(range, _)| {
+                range.split_once("..").is_some_and(|(from, to)| {
+                    let to = to.split("..").next().unwrap_or_default();
+                    number(to.trim_start_matches('-')).max(number(from.trim_start_matches('-'))) > MAX_WORDS
+                })
+            })
+    };
+    own || words.iter().any(spans)
+        || reads_endlessly(name, words)
         || texts().any(|text| is_huge_picture(name, text) || spans_addresses(name, text))
         || options_exceed(name, words)
 }
@@ -305,11 +324,18 @@ fn loops_in_jq(text: &str) -> bool {
 
 /// Whether a script goes back to a label that stands just before: `:a;ba`.
 fn loops_in_sed(text: &str) -> bool {
-    let commands: Vec<&str> = text.split([';', '\n']).map(str::trim).collect();
-    commands.windows(2).any(|two| match (two[0].strip_prefix(':'), two[1].strip_prefix('b')) {
-        (Some(label), Some(target)) => label.trim() == target.trim(),
-        _ => false,
-    })
+    let commands: Vec<&str> = text.split([';', '\n', '{', '}']).map(str::trim).collect();
+    let labels = || commands.iter().filter_map(|command| command.strip_prefix(':')).map(str::trim);
+    let jumps = |command: &&str| {
+        let bare = command.trim_start_matches(['$', '!']);
+        ['b', 't', 'T'].iter().any(|jump| {
+            bare.strip_prefix(*jump)
+                .is_some_and(|label| label.trim().is_empty() || labels().any(|known| known == label.trim()))
+        })
+    };
+    // Each time round another line is taken in, or something is taken out.
+    let ends = commands.iter().any(|command| matches!(*command, "N" | "$!N" | "n" | "D" | "P"));
+    labels().next().is_some() && commands.iter().any(jumps) && !ends
 }
 
 /// Programs that have a port behind such a letter.

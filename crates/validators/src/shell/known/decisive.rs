@@ -61,9 +61,56 @@ const PLACES: &[&str] = &[
 /// Folders in a project into which others put files.
 const HANDED_IN: [&str; 8] =
     ["uploads", "upload", "incoming", "inbox", "attachments", "downloads", "untrusted", "quarantine"];
+/// Words in the names of such folders.
+const OF_OTHERS: &[&str] = &[
+    "applicant",
+    "applicants",
+    "attachment",
+    "attachments",
+    "candidate",
+    "candidates",
+    "challenge",
+    "challenges",
+    "contest",
+    "contests",
+    "entries",
+    "foreign",
+    "guest",
+    "guests",
+    "homework",
+    "inbox",
+    "incoming",
+    "malware",
+    "participant",
+    "participants",
+    "quarantine",
+    "received",
+    "stranger",
+    "strangers",
+    "student",
+    "students",
+    "submission",
+    "submissions",
+    "submitted",
+    "suspicious",
+    "thirdparty",
+    "untrusted",
+    "uploaded",
+    "uploads",
+    "visitor",
+    "visitors",
+];
 /// Whether a path leads into such a folder.
 pub(super) fn is_handed_in(path: &str) -> bool {
     const AROUND: [&str; 8] = ["data", "files", "media", "public", "static", "storage", "tmp", "var"];
+    // In whatever way they call it: `user_files`, `contest_entries`, `submissions`.
+    let is_of_others = |step: &str| {
+        let mut words = step.split(['_', '-', '.']);
+        words.any(|word| OF_OTHERS.contains(&word.to_ascii_lowercase().as_str()))
+    };
+    if path.contains('/') && path.split('/').any(is_of_others) {
+        return true;
+    }
     let mut steps = path.trim_start_matches("./").split(['/', '\\']);
     let first = steps.next().unwrap_or_default();
     HANDED_IN.contains(&first) || AROUND.contains(&first) && steps.next().is_some_and(|next| HANDED_IN.contains(&next))

@@ -3,7 +3,7 @@
 //! under the name of its tool, packages from elsewhere. A person is asked.
 
 use super::{
-    amounts, artefacts, decisive, emptied, fetched, outputs, packages, planted, published, replaced, revealing,
+    amounts, artefacts, decisive, emptied, excepted, fetched, outputs, packages, planted, published, replaced, results,
     secrets, special, unknown, written,
 };
 use crate::Finding;
@@ -113,6 +113,9 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             any(&|text| is_at_home(value(text)))
                 || overwrites && !is_made(folder)
                 || packs && outputs_of_archive(name, words).is_some_and(is_no_archive)
+                || packs
+                    && name.ends_with("tar")
+                    && outputs_of_archive(name, words).is_some_and(|target| !is_archive(target, words))
         }
         "zip" => outputs_of_archive(name, words).is_some_and(is_no_archive),
         "tee" => any(&|text| is_at_home(text) || decides_by_name(text) || is_source(text) || is_store(text)),
@@ -236,7 +239,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         _ => false,
     };
     let brings = fetched::brings_in(name, subcommand, words) || packages::names_stranger(name, words);
-    let shows = published::publishes(name, subcommand, words) || revealing::reveals(name, words);
+    let shows = published::publishes(name, subcommand, words) || excepted::is_excepted(name, words);
     let brings = brings
         || planted::unpacks_handed_in(name, words)
         || planted::plants(name, words)
@@ -492,6 +495,16 @@ pub(super) fn packs(name: &str, words: &[Word]) -> bool {
 /// Whether a file is a bad place for an archive: it is code, decides what runs, or is shown to everybody.
 fn is_no_archive(path: &str) -> bool {
     is_source(path) || decides_by_name(path) || is_store(path) || is_shown(path)
+}
+
+/// Whether an archive that takes the place of another one says what was packed.
+fn is_archive(target: &str, words: &[Word]) -> bool {
+    const PACKED: [&str; 8] = ["app", "code", "package", "project", "release", "site", "source", "src"];
+    let sources: Vec<&str> =
+        words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-')).collect();
+    let file = target.rsplit('/').next().unwrap_or_default();
+    results::is_result(target, &sources)
+        || file.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| PACKED.contains(&word) || word.len() == 1)
 }
 
 /// The archive that is written.

@@ -288,7 +288,7 @@ impl<'a> Line<'a> {
             if read.own && read.value.or_else(behind).is_some_and(|value| !is_own(value)) {
                 return Err(unknown(&format!("what `{shown}` is told by `{text}` is")));
             }
-            self.check_output(shown, text, &read, behind())?;
+            self.check_output(shown, text, &read, behind(), given)?;
             if read.takes_next
                 && let Some(next) = words.next()
                 && next.text.starts_with('-')
@@ -311,7 +311,14 @@ impl<'a> Line<'a> {
     }
 
     /// Whether an option writes over nothing that a person wants to hear of.
-    fn check_output(&self, shown: &str, text: &str, read: &Read<'_>, next: Option<&str>) -> Result<(), Finding> {
+    fn check_output(
+        &self,
+        shown: &str,
+        text: &str,
+        read: &Read<'_>,
+        next: Option<&str>,
+        given: &[Word],
+    ) -> Result<(), Finding> {
         let (name, glued) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         let letter = read.letter.map(|letter| format!("-{letter}"));
         let program = base_name(shown);
@@ -332,7 +339,10 @@ impl<'a> Line<'a> {
         let apart =
             read.takes_next || (is_word || self.has(Flag::Dash)) && writing == Writing::Surely && read.letter.is_none();
         let target = read.value.or(glued).or_else(|| next.filter(|_| apart));
-        match target.filter(|value| outputs::is_taken(&program, value)) {
+        let sources = || -> Vec<&str> {
+            given.iter().map(|word| word.text.as_str()).filter(|word| !word.starts_with('-')).collect()
+        };
+        match target.filter(|value| outputs::is_taken(&program, value, &sources())) {
             Some(_) => Err(unknown(&format!("what `{shown}` writes by `{text}` is"))),
             None => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! Options that name a file which is written: results go to new files and to what tools make again, not over source code,
 //! over what decides what runs later, or to where everybody sees them. A person is asked.
 
-use super::{artefacts, decisive, kept, written};
+use super::{artefacts, decisive, kept, results, written};
 use crate::shell::files;
 
 /// Words in the names of options whose value is a file or folder that is written.
@@ -230,7 +230,7 @@ pub(super) fn writing(program: &str, option: &str) -> Writing {
 }
 
 /// Whether a file that is written is one that a person wants to hear of.
-pub(super) fn is_taken(program: &str, value: &str) -> bool {
+pub(super) fn is_taken(program: &str, value: &str, sources: &[&str]) -> bool {
     let is_file = |part: &str| !part.contains([' ', '{', '(', '*', '|', '<']) && !part.contains("://");
     let whole = value.rsplit(['=', ':']).next().unwrap_or(value);
     if is_file(value)
@@ -239,6 +239,10 @@ pub(super) fn is_taken(program: &str, value: &str) -> bool {
         && !artefacts::is_artefact(program, whole)
         && !kept::is_source(whole)
     {
+        return true;
+    }
+    let writes_lists = LOCKING.contains(&program) || GENERATORS.contains(&program);
+    if !value.contains(',') && !writes_lists && results::is_file(whole) && !results::is_result(whole, sources) {
         return true;
     }
     // `xml:coverage.xml`, `type=local,dest=out`, `json=report.json`.
@@ -320,17 +324,8 @@ mod tests {
 
     #[test]
     fn results_go_to_new_files() {
-        for value in [
-            "report.json",
-            "out/app.js",
-            "xml:coverage.xml",
-            "json",
-            "index.html",
-            "dist/main.js",
-            "a.out",
-            "/tmp/x.txt",
-        ] {
-            assert!(!is_taken("x", value), "{value}");
+        for value in ["report.json", "out/app.js", "xml:coverage.xml", "json", "dist/main.js", "a.out", "/tmp/x.txt"] {
+            assert!(!is_taken("x", value, &[]), "{value}");
         }
         for value in [
             "src/main.py",
@@ -340,9 +335,11 @@ mod tests {
             "xml:setup.py",
             ".env",
             ".git/hooks/pre-commit",
+            "index.html",
+            "users.csv",
         ] {
-            assert!(is_taken("x", value), "{value}");
+            assert!(is_taken("x", value, &[]), "{value}");
         }
-        assert!(is_taken("pg_dump", "/var/www/html/x.sql") && is_taken("pg_dump", "public/dump.sql"));
+        assert!(is_taken("pg_dump", "/var/www/html/x.sql", &[]) && is_taken("pg_dump", "public/dump.sql", &[]));
     }
 }

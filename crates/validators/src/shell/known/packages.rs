@@ -78,6 +78,14 @@ pub(super) fn names_stranger(manager: &str, words: &[Word]) -> bool {
         // `asdf install nodejs 20.11.0`
         let is_version = group_of(manager) == "mise" && text.starts_with(|c: char| c.is_ascii_digit());
         let is_verb = is_version || matches!((manager, text), ("flutter" | "dart", "pub") | ("uv", "pip" | "tool"));
+        // An archive that lies about is no package that was made here.
+        let is_archive =
+            [".tgz", ".whl", ".gz", ".zip", ".gem", ".deb", ".rpm", ".vsix", ".nupkg", ".crate", ".jar", ".phar"]
+                .iter()
+                .any(|end| text.ends_with(end));
+        if is_archive && !text.contains("://") && !super::kept::is_made(text) {
+            return true;
+        }
         if !is_place && !is_verb && !is_known(group_of(manager), text) {
             return true;
         }
@@ -96,6 +104,12 @@ fn is_known(group: &str, text: &str) -> bool {
     let scoped = lower.starts_with('@');
     let bare = lower.strip_prefix('@').unwrap_or(&lower);
     let end = bare.find(['@', '[', '=', '<', '>', '~', '!', ':', ' ', ';', '^']).unwrap_or(bare.len());
+    // A version that is written out may be an old one, with holes that are known.
+    let version = bare[end..].trim_start_matches(['@', '=', ' ', ':', '"']);
+    let is_pin = bare[end..].contains("==") || bare[end..].starts_with('@') && version.matches('.').count() > 1;
+    if is_pin && matches!(group, "npm" | "pip") && version.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
     // Behind `@` stands a version; an alias names another package.
     if bare[end..].contains('/') {
         return false;
@@ -118,7 +132,7 @@ mod tests {
     #[test]
     fn names_are_read_with_their_versions() {
         for (group, name) in [
-            ("npm", "lodash@4.17.21"),
+            ("npm", "lodash@4"),
             ("npm", "@types/node"),
             ("npm", "react@^18"),
             ("pip", "requests[security]>=2.31"),
@@ -133,6 +147,8 @@ mod tests {
         }
         for (group, name) in [
             ("npm", "crossenv"),
+            ("npm", "lodash@4.17.4"),
+            ("pip", "django==1.0"),
             ("npm", "@typse/node"),
             ("npm", "lodash@npm:evil/x"),
             ("npm", "react@evil/x"),

@@ -2,7 +2,7 @@
 //! what others left there. A person is asked.
 
 use super::kept::{decides_by_name, ending, is_letter, is_made, is_source, is_source_name, is_store, packs, value};
-use super::{artefacts, decisive};
+use super::{artefacts, decisive, results};
 use crate::shell::lexer::Word;
 
 /// Programs that write and whose operands are all read, or are judged by rules of their own.
@@ -266,6 +266,13 @@ pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
     if tidies || INPUTS_ONLY.contains(&name) {
         return false;
     }
+    // Of most programs the value of an option stands behind it; of those for pictures and sound options are switches too.
+    let converts =
+        matches!(name, "ffmpeg" | "sox" | "convert" | "magick" | "composite" | "montage" | "inkscape" | "gifsicle");
+    let is_value = |at: usize| {
+        !converts
+            && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| before.text.starts_with('-'))
+    };
     // The value of an option for settings is read.
     let is_read = |at: usize| {
         let option = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", |word| word.text.as_str());
@@ -274,12 +281,15 @@ pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
                 && ["config", "project", "manifest", "settings", "rc", "file"].iter().any(|name| option.contains(name))
     };
     let mut operands = words.iter().enumerate().filter(|(_, word)| !word.text.starts_with('-'));
+    let sources: Vec<&str> = operands.clone().map(|(_, word)| word.text.as_str()).collect();
     let Some((first, _)) = operands.next() else { return false };
-    operands.next_back().filter(|(at, _)| *at != first && !is_read(*at)).is_some_and(|(_, last)| {
+    let has_source = sources.iter().filter(|source| source.contains(['.', '/'])).count() > 1;
+    operands.next_back().filter(|(at, _)| *at != first && !is_read(*at)).is_some_and(|(at, last)| {
         let last = last.text.as_str();
         is_source(last) && is_source_name(last)
             || decides_by_name(last)
             || artefacts::is_document(last)
             || is_store(last) && !last.ends_with(".bak") && !artefacts::makes_stores(name)
+            || !is_value(at) && has_source && results::is_file(last) && !results::is_result(last, &sources)
     })
 }

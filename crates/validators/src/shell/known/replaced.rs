@@ -2,8 +2,8 @@
 //! A target that is plainly new, temporary or made by tools is no reason to ask; settings, data, documents and the places
 //! where every project has code are.
 
-use super::artefacts;
 use super::kept::{decides_by_name, ending, is_letter, is_made, is_source, is_source_name, output};
+use super::{artefacts, changed, results};
 use crate::shell::lexer::Word;
 
 /// Ends of names of settings, which say how a program behaves.
@@ -50,68 +50,6 @@ const WRITTEN: &[&str] = &[
     "test",
     "tests",
 ];
-/// What a change of code in place is about where it makes a check weaker.
-const GUARDING: &[&str] = &[
-    "admin",
-    "allow",
-    "assert",
-    "auth",
-    "ban",
-    "captcha",
-    "cert",
-    "check",
-    "cors",
-    "credential",
-    "csp",
-    "csrf",
-    "debug",
-    "deny",
-    "encrypt",
-    "escape",
-    "expire",
-    "firewall",
-    "forbid",
-    "guard",
-    "hash",
-    "hmac",
-    "httponly",
-    "insecure",
-    "limit",
-    "login",
-    "mfa",
-    "origin",
-    "password",
-    "passwd",
-    "permission",
-    "permit",
-    "policy",
-    "privilege",
-    "protect",
-    "role",
-    "root",
-    "safe",
-    "salt",
-    "samesite",
-    "sanitize",
-    "sandbox",
-    "secret",
-    "secur",
-    "session",
-    "shell",
-    "sign",
-    "skip",
-    "ssl",
-    "strict",
-    "sudo",
-    "throttle",
-    "tls",
-    "token",
-    "trust",
-    "unsafe",
-    "valid",
-    "verif",
-    "whitelist",
-];
 /// Members of settings that say what a thing is called, and not what it does.
 const NAMING: &[&str] =
     &["version", "appVersion", "name", "description", "title", "author", "license", "keywords", "displayName", "label"];
@@ -119,13 +57,19 @@ const NAMING: &[&str] =
 /// Whether a command may write over what is there and is not made again.
 pub(super) fn writes_over(name: &str, words: &[Word]) -> bool {
     match name {
-        "cp" | "gcp" | "mv" | "gmv" | "install" => moves_over(name, words) || puts_tree_over(name, words),
+        "cp" | "gcp" | "mv" | "gmv" | "install" => {
+            moves_over(name, words) || puts_tree_over(name, words) || puts_unsaid(name, words)
+        }
+        "tee" | "gtee" => operands(words).into_iter().any(|file| !results::is_result(file, &[])),
+        "uniq" | "guniq" => operands(words).get(1).is_some_and(|file| !results::is_result(file, &[])),
         "rsync" => puts_tree_over(name, words),
-        "ln" | "gln" => forces_link(words),
-        // Work that is taken away is no file that a tool left.
-        "rm" | "grm" | "unlink" => operands(words).into_iter().any(is_work),
+        "ln" | "gln" => forces_link(words) || links_as_program(words),
+        // What is taken away has to say that it is of no use any more.
+        "rm" | "grm" | "unlink" => {
+            operands(words).into_iter().any(|file| is_work(file) || !results::is_left_over(file))
+        }
         "tar" | "bsdtar" | "gtar" | "unzip" | "7z" | "7za" | "7zr" | "7zz" | "unrar" => unpacks_over(name, words),
-        "sed" | "gsed" | "sd" | "rpl" | "perl" => weakens(name, words),
+        "sed" | "gsed" | "sd" | "rpl" | "perl" => changed::changes_more_than_names(name, words),
         "yq" | "dasel" | "tomlq" | "xq" => sets_more_than_names(words),
         "ffmpeg" => {
             words.iter().any(|word| word.text == "-y") && words.last().is_some_and(|last| !is_new(&last.text, &[]))
@@ -194,6 +138,87 @@ fn moves_over(name: &str, words: &[Word]) -> bool {
         || is_source_name(target) && (CENTRAL.contains(&stem) || forced)
 }
 
+/// Whether something is put where nothing says that it is new: over a file that is called like work, or, moved, away from where
+/// others look for it. What goes into a folder under its own name is only data, text or a picture.
+fn puts_unsaid(name: &str, words: &[Word]) -> bool {
+    let all = operands(words);
+    let named = output(words, &["-t", "--target-directory"]);
+    let (target, sources) = match (named, all.split_last()) {
+        (Some(target), _) => (target, all.iter().filter(|operand| **operand != target).copied().collect::<Vec<_>>()),
+        (None, Some((target, sources))) if !sources.is_empty() => (*target, sources.to_vec()),
+        _ => return false,
+    };
+    let moves = name.ends_with("mv");
+    let runs = |file: &str| {
+        is_source(file) && is_source_name(file) || decides_by_name(file) || BINARIES.contains(&ending(file))
+    };
+    let is_hidden = |file: &str| {
+        file.trim_start_matches("./").rsplit('/').next().is_some_and(|file| file.starts_with('.') && file.len() > 2)
+    };
+    let taken = |file: &&str| {
+        let of_work = runs(file)
+            || is_source(file)
+            || is_hidden(file)
+            || SETTINGS.contains(&ending(file))
+            || artefacts::is_document(file);
+        of_work && !results::is_left_over(file) && !is_new(file, &[])
+    };
+    // What is moved away is missed, whatever it is called there.
+    if moves && sources.iter().any(taken) {
+        return true;
+    }
+    // Hidden files are read by the tools that they belong to.
+    let begun =
+        sources.iter().any(|source| is_new(source, &[]) || source.contains("example") || source.contains("template"));
+    if is_hidden(target) && !is_new(target, &[]) && !begun {
+        return true;
+    }
+    let careful = words.iter().any(|word| {
+        let text = word.text.as_str();
+        matches!(text, "--no-clobber" | "--interactive" | "--update=none" | "--backup")
+            || ['n', 'i', 'b'].iter().any(|letter| is_letter(text, *letter))
+    });
+    if careful {
+        return false;
+    }
+    let loads = |file: &str| BINARIES.contains(&ending(file)) && !is_made(file);
+    if loads(target) {
+        return true;
+    }
+    if is_new(target, &sources) {
+        return false;
+    }
+    let into_folder = named.is_some()
+        || sources.len() > 1
+        || target.ends_with('/')
+        || matches!(target, "." | "..")
+        || ending(target).is_empty() && sources.iter().all(|source| !ending(source).is_empty());
+    if into_folder {
+        let first = target.trim_start_matches("./").split('/').next().unwrap_or_default();
+        let of_code = is_written(first)
+            || matches!(first, "bin" | "hooks" | "libs" | "plugins" | "public" | "static" | "tools" | "www");
+        return of_code && sources.iter().any(|source| runs(source));
+    }
+    results::is_file(target) && !results::is_result(target, &sources) || moves && ending(target).is_empty()
+}
+
+/// Ends of names of programs and of what programs load.
+const BINARIES: &[&str] = &[
+    "class", "dll", "dylib", "ear", "exe", "jar", "node", "pyc", "pyd", "so", "war", "wasm", "whl", "phar", "gem",
+    "vsix",
+];
+
+/// Whether a link is called like a program that is known.
+fn links_as_program(words: &[Word]) -> bool {
+    let all = operands(words);
+    let target = all.last().filter(|_| all.len() > 1);
+    target.is_some_and(|target| {
+        let file = target.rsplit('/').next().unwrap_or_default();
+        let source = all.first().and_then(|source| source.trim_end_matches('/').rsplit('/').next());
+        super::has(&file.to_ascii_lowercase()) && source != Some(file)
+    })
+}
+
 /// Whether what a folder holds is put over the project, or over a folder with what people wrote.
 fn puts_tree_over(name: &str, words: &[Word]) -> bool {
     let has = |options: &[&str]| words.iter().any(|word| options.contains(&word.text.as_str()));
@@ -247,6 +272,11 @@ fn forces_link(words: &[Word]) -> bool {
     forced && all.len() > 1 && all.last().is_some_and(|target| is_work(target))
 }
 
+/// Whether a file says how a program behaves.
+pub(super) fn is_settings(path: &str) -> bool {
+    SETTINGS.contains(&ending(path))
+}
+
 /// Whether a folder holds what people wrote.
 pub(super) fn is_written(folder: &str) -> bool {
     WRITTEN.contains(&folder)
@@ -260,7 +290,10 @@ pub(super) fn is_new(target: &str, sources: &[&str]) -> bool {
     };
     let is_copy = |word: &String| {
         STAND_INS.contains(&word.as_str())
-            || word.bytes().any(|byte| byte.is_ascii_digit())
+            || word.len() > 5 && word.bytes().all(|byte| byte.is_ascii_digit())
+            || word
+                .strip_prefix('v')
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
             || matches!(
                 word.as_str(),
                 "out"
@@ -290,7 +323,29 @@ pub(super) fn is_new(target: &str, sources: &[&str]) -> bool {
     let in_copies = target.split('/').rev().skip(1).any(|step| {
         matches!(step, "backup" | "backups" | "archive" | "old" | "copies" | "saved") || step.contains("backup")
     });
-    is_made(target)
+    // `Button2` out of `Button`.
+    let counts_on = |source: &&str| {
+        let name = |path: &str| {
+            let file = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+            file.split_once('.')
+                .filter(|(stem, _)| !stem.is_empty())
+                .map_or_else(|| file.clone(), |(stem, _)| stem.to_owned())
+        };
+        let (from, to) = (name(source), name(target));
+        to.strip_prefix(&from).is_some_and(|rest| {
+            !from.is_empty()
+                && !rest.is_empty()
+                && rest.trim_start_matches(['-', '_']).bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    // A file that is called `build.sh` was not made for that.
+    let made = match target.rsplit_once('/') {
+        Some((folder, _)) if !ending(target).is_empty() => is_made(folder),
+        None if !ending(target).is_empty() => false,
+        _ => is_made(target),
+    };
+    made || target.starts_with("/tmp/")
+        || sources.iter().any(counts_on)
         || target.starts_with("/dev/")
         || target.ends_with('~')
         || in_copies
@@ -335,36 +390,6 @@ fn unpacks_over(name: &str, words: &[Word]) -> bool {
     // Without the folder that it has around it.
     let bare = || words.iter().any(|word| word.text.starts_with("--strip-components") || word.text == "-j");
     unpacks && !careful && folder.map_or_else(bare, over)
-}
-
-/// Whether code or settings are changed in place where they guard something, or lines of code are taken out by a pattern.
-fn weakens(name: &str, words: &[Word]) -> bool {
-    let in_place = match name {
-        "sed" | "gsed" => words.iter().any(|word| word.text.starts_with("--in-place") || is_letter(&word.text, 'i')),
-        "perl" => words.iter().any(|word| is_letter(&word.text, 'i')),
-        _ => true,
-    };
-    if !in_place {
-        return false;
-    }
-    let all = operands(words);
-    let Some((script, files)) = all.split_first() else { return false };
-    let acts = files.iter().any(|file| {
-        is_source(file) && is_source_name(file) || SETTINGS.contains(&ending(file)) || decides_by_name(file)
-    });
-    let scripts =
-        || words.iter().map(|word| word.text.as_str()).filter(|text| text.contains(['/', '|', '#']) || text == script);
-    let lower = |text: &str| text.to_ascii_lowercase();
-    let is_script = |text: &&str| !files.contains(text) || text == script;
-    let guards = scripts().filter(is_script).any(|text| {
-        let text = lower(text);
-        GUARDING.iter().any(|word| text.contains(word))
-            || ["true", "false", "0.0.0.0", "http://", "127.0.0.1"].iter().any(|value| text.contains(value))
-    });
-    let takes_out = scripts()
-        .filter(is_script)
-        .any(|text| text.starts_with('/') && (text.ends_with("/d") || text.ends_with("/Id")));
-    acts && (guards || takes_out)
 }
 
 /// Whether a file of settings is changed in place in more than what a thing is called.
@@ -423,6 +448,16 @@ mod tests {
             "7z x a.7z -osrc",
             "sed -i 's/verify=True/verify=False/' client.py",
             "sed -i '/assert/d' tests/test_a.py",
+            "rm thesis.txt",
+            "rm photo.jpg",
+            "cp a.txt b.txt",
+            "cp x.jar lib/x.jar",
+            "mv a.txt b.txt",
+            "mv config.yml config.yml.off",
+            "mv .gitignore gitignore.txt",
+            "ln -sf evil node",
+            "tee notes.txt",
+            "uniq a.txt b.txt",
             "yq -i '.a = 1' config.yml",
             "ffmpeg -y -i a.mp4 b.mp4",
             "sort -o users.csv users.csv",
@@ -443,7 +478,6 @@ mod tests {
             assert!(over(command), "{command}");
         }
         for command in [
-            "cp a.txt b.txt",
             "cp .env.example .env",
             "cp config.example.yml config.yml",
             "cp config.yml config.yml.bak",
@@ -455,13 +489,13 @@ mod tests {
             "tar czf x.tgz src",
             "unzip x.zip -d extracted",
             "unzip -l x.zip",
-            "sed -i 's/foo/bar/g' src/app.py",
+            "sed -i 's/old_name/new_name/g' src/app.py",
             "sed -n '/assert/p' src/app.py",
             "yq -i '.version = \"1.2\"' chart.yaml",
             "yq '.a = 1' config.yml",
             "ffmpeg -y -i a.mp4 out.mp4",
             "sort -o sorted.txt names.txt",
-            "rm notes.txt",
+            "rm old-notes.txt",
             "rm build/x.js",
             "rm src/old_api.py",
             "cp -r src/components/Button src/components/Button2",

@@ -3,7 +3,7 @@
 
 use switchboard_policy::path::{self, Glob};
 
-use super::unknown;
+use super::{shown, unknown};
 use crate::Finding;
 use crate::shell::files;
 use crate::shell::lexer::Word;
@@ -30,39 +30,6 @@ const PLAIN: &[&str] = &[
     ".zprofile",
     ".zshenv",
     ".zshrc",
-];
-/// Words in the name of a file that say what it holds.
-const WORDS: &[&str] = &[
-    "credential",
-    "secret",
-    "token",
-    "passwd",
-    "password",
-    "cookie",
-    "apikey",
-    "api_key",
-    "keystore",
-    "private_key",
-    "privatekey",
-    "deploy_key",
-    "service-account",
-    "service_account",
-    "serviceaccount",
-    "adminsdk",
-    "kubeconfig",
-    "krb5cc",
-    "creds",
-    "vault",
-    "wallet",
-    "htpasswd",
-    "dockerconfigjson",
-    "gcp-key",
-    "gcp_key",
-    "gcloud-key",
-    "sa-key",
-    "keyfile",
-    "seed-phrase",
-    "mnemonic",
 ];
 /// Folders whose files are about such words, and hold none of what they name.
 const ABOUT: &[&str] =
@@ -104,46 +71,18 @@ const DATA: &[&str] = &[
     "properties",
     "plist",
     "exs",
+    "asc",
+    "b64",
+    "bin",
+    "dat",
+    "docx",
+    "pdf",
+    "xlsx",
 ];
 /// Ends of names of files that hold keys or states with secrets.
 const KEYS: &[&str] = &[
     "htpasswd", "key", "pem", "der", "p8", "p12", "pfx", "jks", "keystore", "keytab", "kdbx", "ppk", "tfstate",
     "tfvars", "ovpn", "env", "gpg", "vars",
-];
-/// Whole names of such files.
-const NAMES: &[&str] = &[
-    ".boto",
-    ".dockercfg",
-    ".flaskenv",
-    ".htpasswd",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".s3cfg",
-    ".secrets",
-    ".ssh_key",
-    ".terraformrc",
-    ".token",
-    ".yarnrc",
-    ".yarnrc.yml",
-    "appsettings.prod.json",
-    "appsettings.production.json",
-    "application-prod.properties",
-    "application-prod.yml",
-    "application-production.properties",
-    "application-production.yml",
-    "auth.json",
-    "config.inc.php",
-    "database.yml",
-    "key.properties",
-    "kubeconfig",
-    "local.settings.json",
-    "local_settings.py",
-    "parameters.yml",
-    "rclone.conf",
-    "secrets.py",
-    "sftp.json",
-    "terraform.rc",
-    "wp-config.php",
 ];
 /// Places of the system with secrets that no name shows.
 const OF_SYSTEM: &[&str] = &[
@@ -183,7 +122,7 @@ const WIDE: &[&str] = &["/", "/etc", "/home", "/proc", "/root", "/Users", "/var"
 
 /// Whether a command that prints files is given none that may hold secrets.
 pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Finding> {
-    if searches(name, words) && is_wide(words) {
+    if searches(name, words) && (is_wide(words) || shown::searches_secrets(name, words)) {
         return Err(unknown(&format!("what `{shown}` finds there is")));
     }
     // Files of the history are the project's; what is named by itself need not be.
@@ -229,6 +168,9 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         may_be_secret(text)
             || names_secret_variable(name, value)
             || may_fit_secret(value)
+            || is_file && (shown::is_store_of_all(text) || word.glob && shown::fits_any(text))
+            || is_file && shown::is_settings(text)
+            || shown::is_of_system(text)
             || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))
     };
     match words.iter().find(is_secret) {
@@ -240,8 +182,30 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
 /// Which words of a command of `git` that prints what files hold, or held, name a secret. Behind `--` every word is a file; in
 /// front of it names of branches stand too.
 fn of_pathspec(words: &[Word]) -> Vec<bool> {
-    const PRINTS: [&str; 9] =
-        ["show", "diff", "whatchanged", "blame", "annotate", "grep", "cat-file", "format-patch", "difftool"];
+    /// Subcommands that print nothing of what a file holds, or take it into the project.
+    const NAMES: [&str; 21] = [
+        "add",
+        "branch",
+        "check-attr",
+        "check-ignore",
+        "checkout",
+        "clean",
+        "clone",
+        "commit",
+        "fetch",
+        "init",
+        "ls-files",
+        "ls-remote",
+        "ls-tree",
+        "merge",
+        "mv",
+        "pull",
+        "push",
+        "rev-parse",
+        "status",
+        "switch",
+        "tag",
+    ];
     const ONLY_NAMES: [&str; 12] = [
         "--stat",
         "--shortstat",
@@ -262,10 +226,7 @@ fn of_pathspec(words: &[Word]) -> Vec<bool> {
             .iter()
             .any(|word| word.text.strip_prefix('-').is_some_and(|text| !text.starts_with('-') && text.contains(letter)))
     };
-    let subcommand = words
-        .iter()
-        .map(|word| word.text.as_str())
-        .find(|text| PRINTS.contains(text) || matches!(*text, "log" | "stash" | "reflog"));
+    let subcommand = words.iter().map(|word| word.text.as_str()).find(|text| !text.starts_with('-'));
     let patch = letters('p')
         || letters('L')
         || letters('G')
@@ -274,6 +235,8 @@ fn of_pathspec(words: &[Word]) -> Vec<bool> {
     let prints = match subcommand {
         Some("log" | "reflog") => patch,
         Some("stash") => has(&["show"]) && patch,
+        Some("restore" | "reset") => false,
+        Some(subcommand) if NAMES.contains(&subcommand) => false,
         Some(_) => patch || !has(&ONLY_NAMES),
         None => false,
     };
@@ -424,7 +387,15 @@ fn may_be_secret(text: &str) -> bool {
     let is_about = value.split('/').any(|step| ABOUT.contains(&step));
     // Certificates are shown to everybody.
     let is_public = end == "pem" && ["cert", "chain", "ca", "public", "pub"].iter().any(|word| stem.contains(word));
-    let is_data = !is_about && DATA.contains(&end) && WORDS.iter().any(|word| stem.contains(word));
+    let is_data = !is_about && DATA.contains(&end) && shown::names_secret(stem);
+    let is_data = is_data
+        || is_file && !is_about && shown::is_called_secret(stem, end)
+        || shown::is_of_memory(stem, end)
+        || value
+            .split('/')
+            .rev()
+            .skip(1)
+            .any(|step| matches!(step, "group_vars" | "host_vars" | "credentials" | "keys" | "private"));
     let is_environment = name.starts_with(".env") && !EXAMPLES.iter().any(|example| name.ends_with(example));
     let is_key = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"].iter().any(|key| name.starts_with(key) && end != "pub");
     let is_key = is_key || name.starts_with("id_") && end.is_empty() && text.contains('/');
@@ -447,7 +418,7 @@ fn may_be_secret(text: &str) -> bool {
             name.as_str(),
             "login data" | "web data" | "cookies" | "cookies.sqlite" | "key4.db" | "logins.json"
         );
-    let is_hidden = name.starts_with('.') && WORDS.iter().any(|word| name.contains(word));
+    let is_hidden = name.starts_with('.') && shown::names_secret(&name);
     let is_copy = is_hidden
         || of_browser
         || name.contains(".tfstate")
@@ -460,7 +431,7 @@ fn may_be_secret(text: &str) -> bool {
         || is_key
         || is_kept
         || is_copy
-        || NAMES.contains(&name.as_str())
+        || shown::is_name_of_secret(&name)
         || is_file && !stem.is_empty() && (is_data || KEYS.contains(&end) && !is_public)
 }
 

@@ -100,9 +100,63 @@ const RESPONSE_FILES: &[&str] = &[
     "scalac",
     "swiftc",
 ];
-/// What records the screen, the camera or the room.
-const RECORDERS: &[&str] =
-    &["x11grab", "avfoundation", "alsa", "pulse", "v4l2", "dshow", "gdigrab", "kmsgrab", "jack", "sndio", "oss"];
+/// Forms of files with sound and pictures. What is none of them may be a camera, a screen or a line.
+const FORMATS: &[&str] = &[
+    "aac",
+    "ac3",
+    "adts",
+    "aiff",
+    "alaw",
+    "apng",
+    "asf",
+    "ass",
+    "avi",
+    "concat",
+    "dash",
+    "f32le",
+    "ffmetadata",
+    "flac",
+    "flv",
+    "framemd5",
+    "gif",
+    "hash",
+    "h264",
+    "hevc",
+    "hls",
+    "image2",
+    "image2pipe",
+    "ipod",
+    "json",
+    "lavfi",
+    "m4v",
+    "matroska",
+    "md5",
+    "mjpeg",
+    "mov",
+    "mp2",
+    "mp3",
+    "mp4",
+    "mpeg",
+    "mpegts",
+    "mulaw",
+    "null",
+    "ogg",
+    "opus",
+    "rawvideo",
+    "s16be",
+    "s16le",
+    "s24le",
+    "s32le",
+    "segment",
+    "srt",
+    "streamhash",
+    "u8",
+    "wav",
+    "webm",
+    "webp",
+    "webvtt",
+    "yuv4mpegpipe",
+];
 /// Programs in which a name with `@` in front is no file of options.
 const NAMED_BY_AT: &[&str] = &[
     "bun", "bunx", "corepack", "deno", "dig", "drill", "echo", "gh", "git", "glab", "grep", "hg", "jj", "jq", "kdig",
@@ -153,14 +207,28 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         // It throws away what was changed, what others pushed, or shows what is secret.
         "git" => match subcommand {
-            // A file in place of a branch: what was changed in it is lost.
+            // A file or folder in place of a branch: what was changed in it is lost.
             Some("checkout")
                 if !any(&|text| text == "-b") && any(&|text| !text.starts_with('-') && names_file(text)) =>
             {
                 true
             }
+            Some("checkout")
+                if !any(&|text| text == "-b") && words.iter().skip(1).any(|word| names_folder(&word.text)) =>
+            {
+                true
+            }
             Some("checkout" | "switch") => any(&|text| matches!(text, "." | "--" | ":/" | "*" | "-C" | "-B")),
             Some("pull") if any(&|text| text.contains("://")) => true,
+            // What was taken out of a file stands in its history.
+            Some("log" | "show" | "whatchanged") if searches_history(words) => true,
+            // By the side of whom nobody has read a line.
+            Some("merge" | "pull") if any(&|text| text.starts_with("-X") || text.starts_with("--strategy")) => true,
+            // What was changed since is no longer staged.
+            Some("reset") => {
+                let soft = any(&|text| text == "--soft");
+                !soft && words.iter().skip(1).any(|word| is_revision(&word.text))
+            }
             Some("merge" | "cherry-pick" | "rebase") if any(&|text| text == "FETCH_HEAD") => true,
             Some("push" | "fetch" | "pull") if any(&|text| text.starts_with(['+', ':'])) => true,
             Some("config") => any(&|text| {
@@ -176,7 +244,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                 let wide = any(&|text| {
                     let to = text.rsplit_once(':').map_or("", |(_, to)| to);
                     let last = to.rsplit('/').next().unwrap_or_default();
-                    text.contains('*') || matches!(last, "prod" | "production" | "live" | "release")
+                    text.contains('*') || !to.is_empty() || matches!(last, "prod" | "production" | "live" | "release")
                 });
                 wide || any(&|text| text.starts_with("../") || text.starts_with('/'))
                     || operands.next().is_some_and(|remote| !usual.contains(&remote) && !remote.contains(':'))
@@ -189,7 +257,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
             any(&|text| ["ladspa", "frei0r", "lv2", "tcp:", "udp:", "pipe:"].iter().any(|word| text.contains(word)))
-                || any(&|text| RECORDERS.contains(&text))
+                || words.windows(2).any(|two| two[0].text == "-f" && !FORMATS.contains(&two[1].text.as_str()))
         }
         // Shells work out what stands in brackets, also where quotes stand around it.
         "[" | "[[" | "test" | "wait" | "let" | "read" | "unset" | "declare" | "typeset" | "local" | "readonly"
@@ -200,6 +268,8 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         // `e` without a dash shows the environment of processes.
         "ps" => any(&|text| text.contains('e') && text.bytes().all(|byte| byte.is_ascii_alphabetic())),
         // A password goes to who is named.
+        // All that a database holds is shown.
+        "pg_dump" | "mysqldump" | "mariadb-dump" if !any(&names_no_data) => true,
         "redis-cli" | "valkey-cli" | "pg_dump" | "pg_dumpall" | "pg_isready" | "pg_amcheck" | "mysqldump"
         | "mysqladmin" | "mysqlshow" | "mariadb-dump" | "mongodump" | "mongoexport" | "mongostat" => any(&names_host),
         "etcdctl" | "ldapsearch" | "borg" => any(&names_host),
@@ -226,6 +296,15 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
                 two[0].text == "-p" && !two[1].text.starts_with("no:") && !usual.contains(&two[1].text.as_str())
             })
         }
+        // What nobody calls a script becomes a program.
+        "chmod" => {
+            let is_mode = |text: &str| text.contains(['+', '=', '-']) || text.bytes().all(|byte| byte.is_ascii_digit());
+            let runs = any(&|text| {
+                text.contains(['+', '=']) && text.contains('x')
+                    || matches!(text, "755" | "0755" | "700" | "750" | "775" | "500" | "555")
+            });
+            runs && any(&|text| !is_mode(text) && !is_script_file(text))
+        }
         "hg" if subcommand == Some("push") => {
             words.iter().skip(1).any(|word| !word.text.starts_with('-') && word.text != "default")
         }
@@ -235,7 +314,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
             .any(|two| matches!(two[0].text.as_str(), "-h" | "--host") && !two[1].text.starts_with("whois.")),
         // A long name may be data.
         "dig" | "nslookup" | "host" | "drill" | "kdig" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" => {
-            any(&|text| text.split('.').any(|label| label.len() > 30) && !text.starts_with('-'))
+            any(&|text| text.split('.').any(|label| label.len() > 30) && !text.starts_with('-')) || any(&looks_up_more)
         }
         "nginx" => any(&|text| is_letters_with(text, 'T')),
         // Back to an earlier state is the loss of what came later.
@@ -266,6 +345,16 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "buildah" => any(&|text| text.starts_with("github.com/") || text.starts_with("gitlab.com/")),
         // The environment of what runs inside.
         "docker" | "podman" if subcommand == Some("top") => words.len() > 2,
+        // All that is known of a container has its environment in it.
+        "docker" | "podman"
+            if matches!(subcommand, Some("inspect" | "container"))
+                && any(&|text| text == "inspect")
+                && !any(&|text| {
+                    text == "-f" || text.starts_with("--format") || text.starts_with("--type") || text == "--size"
+                }) =>
+        {
+            true
+        }
         "docker" | "podman"
             if subcommand == Some("inspect") && any(&|text| text.contains(".Env") || text.contains(".Config}")) =>
         {
@@ -295,12 +384,20 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         "go" => {
             any(&|text| ["-replace", "-extld", "-linkmode", "-toolexec"].iter().any(|option| text.contains(option)))
         }
-        "cargo" => subcommand == Some("make") && tasks::is_grave(words),
+        "cargo" if matches!(subcommand, Some("make" | "xtask")) => {
+            let task = words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+            task.is_some_and(|task| !tasks::is_plain_task(&task.text)) || tasks::is_grave(words)
+        }
         _ if FETCHERS.contains(&name) => {
             let names = |text: &str| {
                 text.starts_with('@') || text.contains("%output{") || text.contains("#1") || names_deciding(text)
             };
-            any(&names) || fetched::into_code(name, words)
+            let local = any(&|text| text.contains("://localhost") || text.contains("://127.0.0.1"));
+            // What a header, a name of a browser or a query holds leaves with them.
+            let leaves =
+                !local && (words.windows(2).any(|two| tells_more(&two[0].text, &two[1].text)) || any(&asks_elsewhere));
+            let shows_key = leaves || !local && any(&|text| text.to_ascii_lowercase().starts_with("authorization:"));
+            shows_key || any(&names) || any(&acts_by_address) || fetched::into_code(name, words)
         }
         // Into the system, where no folder is named.
         "make" | "gmake" | "bmake"
@@ -311,7 +408,8 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         {
             true
         }
-        "make" | "gmake" | "bmake" | "mingw32-make" | "just" | "task" | "inv" | "invoke" => {
+        "make" | "gmake" | "bmake" | "mingw32-make" | "just" | "task" | "inv" | "invoke" | "ant" | "grunt" | "gulp"
+        | "phing" | "nox" | "poe" => {
             let tasks = words.iter().enumerate().filter(|(at, word)| {
                 let before =
                     at.checked_sub(1).and_then(|before| words.get(before)).map_or("", |word| word.text.as_str());
@@ -346,6 +444,264 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         return Err(unknown(&format!("what `{name}` makes of its operands is")));
     }
     Ok(())
+}
+
+/// Whether an option of a program that dumps a database names a file, or leaves the data out.
+fn names_no_data(text: &str) -> bool {
+    let names_file = ["--file", "--result-file", "--schema-only", "--no-data", "--tab"]
+        .iter()
+        .any(|option| text.starts_with(option));
+    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    names_file || letters.starts_with(['f', 'r', 's', 'd']) || letters.ends_with(['f', 'r', 's'])
+}
+
+/// Whether a file is a script of the project by its name or its folder.
+fn is_script_file(path: &str) -> bool {
+    let file = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let first = path.trim_start_matches("./").split('/').next().unwrap_or_default();
+    matches!(kept::ending(path), "sh" | "bash" | "py" | "rb" | "pl" | "js" | "mjs" | "php" | "zsh" | "fish")
+        || matches!(first, "bin" | "scripts" | "script" | "tools" | "hack")
+        || matches!(file, "gradlew" | "mvnw" | "configure" | "run" | "build" | "test" | "start" | "artisan")
+        || path.ends_with('/')
+}
+
+/// Whether the history is searched for what was a secret.
+fn searches_history(words: &[Word]) -> bool {
+    const SECRETS: [&str; 10] =
+        ["passw", "secret", "token", "akia", "apikey", "api key", "api-key", "private key", "credential", "begin rsa"];
+    let mut behind = false;
+    words.iter().any(|word| {
+        let text = word.text.to_ascii_lowercase().replace('_', " ");
+        let named = std::mem::take(&mut behind);
+        behind = matches!(word.text.as_str(), "-S" | "-G" | "--pickaxe-regex");
+        (named || word.text.starts_with("-S") || word.text.starts_with("-G"))
+            && SECRETS.iter().any(|secret| text.contains(secret))
+    })
+}
+
+/// `HEAD~3`, `v1.2^`, a hash: no file.
+fn is_revision(text: &str) -> bool {
+    let is_hash = text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash
+        || text.contains(['~', '^'])
+        || text.starts_with("origin/")
+        || text.starts_with("ORIG_HEAD")
+        || text.contains("@{")
+}
+
+/// Whether an option of a program that fetches tells the other side more than how it is asked.
+fn tells_more(option: &str, value: &str) -> bool {
+    const HEADERS: [&str; 14] = [
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "cache-control",
+        "connection",
+        "content-type",
+        "dnt",
+        "if-modified-since",
+        "if-none-match",
+        "origin",
+        "pragma",
+        "range",
+        "x-github-api-version",
+        "x-requested-with",
+    ];
+    match option {
+        "-H" | "--header" => {
+            let name = value.split(':').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let is_agent =
+                name == "user-agent" && is_agent(value.split_once(':').map_or("", |(_, value)| value.trim()));
+            !HEADERS.contains(&name.as_str()) && !is_agent || value.len() > 200
+        }
+        "-A" | "--user-agent" | "-U" => !is_agent(value),
+        "-e" | "--referer" => !value.starts_with("http"),
+        _ => false,
+    }
+}
+
+/// The name of a browser or of a tool.
+fn is_agent(value: &str) -> bool {
+    value.is_empty() || ["Mozilla/", "curl/", "Wget/", "Googlebot"].iter().any(|front| value.starts_with(front))
+}
+
+/// Whether an address has a query for a host that is not widely known: what it says is kept there.
+fn asks_elsewhere(text: &str) -> bool {
+    const HOSTS: [&str; 40] = [
+        "api.github.com",
+        "api.open-meteo.com",
+        "api.openweathermap.org",
+        "api.stackexchange.com",
+        "api.weather.gov",
+        "arxiv.org",
+        "bing.com",
+        "clinicaltrials.gov",
+        "crates.io",
+        "developer.mozilla.org",
+        "duckduckgo.com",
+        "ebi.ac.uk",
+        "en.wikipedia.org",
+        "example.com",
+        "example.net",
+        "example.org",
+        "export.arxiv.org",
+        "geocoding-api.open-meteo.com",
+        "github.com",
+        "gitlab.com",
+        "google.com",
+        "googleapis.com",
+        "hacker-news.firebaseio.com",
+        "hn.algolia.com",
+        "httpbin.org",
+        "huggingface.co",
+        "jsonplaceholder.typicode.com",
+        "ncbi.nlm.nih.gov",
+        "nist.gov",
+        "nominatim.openstreetmap.org",
+        "npmjs.com",
+        "npmjs.org",
+        "openlibrary.org",
+        "packagist.org",
+        "pypi.org",
+        "rubygems.org",
+        "stackoverflow.com",
+        "usgs.gov",
+        "wikipedia.org",
+        "wttr.in",
+    ];
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let (host, path) = rest.split_once(['/', '?']).unwrap_or((rest, ""));
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let host = host.split(':').next().unwrap_or_default();
+    let known =
+        HOSTS.iter().any(|known| host == *known || host.strip_suffix(known).is_some_and(|front| front.ends_with('.')));
+    let is_plain = |value: &str| {
+        let of_page = ["page", "limit", "per_page", "format", "v", "q", "lang", "size", "sort", "raw", "dl"];
+        let (name, value) = value.split_once('=').unwrap_or((value, ""));
+        of_page.contains(&name) && value.len() < 24 || value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    !known && (!query.is_empty() && !query.split('&').all(is_plain) || path.split('/').any(|step| step.len() > 80))
+}
+
+/// Whether a name that is looked up has more in front than what hosts are called.
+fn looks_up_more(text: &str) -> bool {
+    const LABELS: [&str; 60] = [
+        "_acme-challenge",
+        "_dmarc",
+        "_domainkey",
+        "_imaps",
+        "_sip",
+        "_submission",
+        "_tcp",
+        "_xmpp-client",
+        "account",
+        "accounts",
+        "admin",
+        "api",
+        "app",
+        "assets",
+        "auth",
+        "beta",
+        "blog",
+        "cdn",
+        "cloud",
+        "console",
+        "dashboard",
+        "data",
+        "default",
+        "demo",
+        "dev",
+        "developer",
+        "dns",
+        "docs",
+        "download",
+        "email",
+        "en",
+        "files",
+        "forum",
+        "ftp",
+        "git",
+        "help",
+        "images",
+        "imap",
+        "img",
+        "login",
+        "m",
+        "mail",
+        "media",
+        "mx",
+        "news",
+        "portal",
+        "pypi",
+        "raw",
+        "registry",
+        "remote",
+        "shop",
+        "smtp",
+        "staging",
+        "static",
+        "status",
+        "store",
+        "support",
+        "test",
+        "web",
+        "www",
+    ];
+    let name = text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('.');
+    let labels: Vec<&str> = name.split('.').collect();
+    let is_name = labels.len() > 1 && !name.contains(['/', ':', '=', '@', '+']) && !text.starts_with('-');
+    let is_address = labels.iter().all(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
+    // `co.uk`, `com.au`: the name is in front of both.
+    let suffix = if labels.len() > 2 && labels[labels.len() - 2].len() <= 3 && labels[labels.len() - 1].len() == 2 {
+        3
+    } else {
+        2
+    };
+    is_name
+        && !is_address
+        && labels.len() > suffix
+        && labels[..labels.len() - suffix].iter().any(|label| {
+            let bare = label.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+            !LABELS.contains(&bare)
+                && !matches!(bare, "ns" | "mx" | "us-east" | "us-west" | "eu-west" | "s3" | "in-addr" | "ip6")
+        })
+}
+
+/// Whether an address is of something that is done there, or of what rules containers and machines.
+fn acts_by_address(text: &str) -> bool {
+    const ACTS: [&str; 26] = [
+        "delete",
+        "destroy",
+        "disable",
+        "drop",
+        "erase",
+        "flush",
+        "kill",
+        "logout",
+        "pay",
+        "purge",
+        "reboot",
+        "remove",
+        "reset",
+        "restart",
+        "revoke",
+        "rollback",
+        "shutdown",
+        "stop",
+        "terminate",
+        "transfer",
+        "trigger",
+        "truncate",
+        "uninstall",
+        "unsubscribe",
+        "webhook",
+        "wipe",
+    ];
+    const PORTS: [&str; 6] = [":2375", ":2376", ":2379", ":4243", ":10250", ":10255"];
+    let Some((_, rest)) = text.split_once("://") else { return false };
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    PORTS.iter().any(|port| host.ends_with(port))
+        || path.split(|c: char| !c.is_ascii_alphabetic()).any(|word| ACTS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
 /// Whether a word is a file and no branch: branches have no ending of settings, data, code or documents.
@@ -388,6 +744,58 @@ fn names_file(text: &str) -> bool {
         || super::artefacts::is_document(text)
         || names_deciding(text)
         || kept::is_store(text)
+}
+
+/// Whether a word may be a folder and no branch: it ends as one, or begins as the folders of projects do.
+fn names_folder(text: &str) -> bool {
+    const FOLDERS: [&str; 44] = [
+        "api",
+        "app",
+        "apps",
+        "assets",
+        "backend",
+        "bin",
+        "build",
+        "client",
+        "cmd",
+        "components",
+        "config",
+        "content",
+        "crates",
+        "data",
+        "db",
+        "deploy",
+        "dist",
+        "doc",
+        "docs",
+        "examples",
+        "frontend",
+        "images",
+        "include",
+        "infra",
+        "internal",
+        "lib",
+        "locales",
+        "migrations",
+        "notebooks",
+        "packages",
+        "pages",
+        "pkg",
+        "public",
+        "resources",
+        "scripts",
+        "server",
+        "services",
+        "spec",
+        "src",
+        "static",
+        "templates",
+        "test",
+        "tests",
+        "tools",
+    ];
+    let first = text.trim_start_matches("./").split('/').next().unwrap_or_default();
+    !text.starts_with('-') && (text.ends_with('/') || text.starts_with("./") || FOLDERS.contains(&first))
 }
 
 /// Whether a text holds a key of a kind that is known by its shape.

@@ -14,6 +14,7 @@ struct Tasks {
     plain: HashSet<&'static str>,
     alone: HashSet<&'static str>,
     making: HashSet<&'static str>,
+    scripts: HashSet<&'static str>,
 }
 
 static TASKS: LazyLock<Tasks> = LazyLock::new(|| Tasks {
@@ -22,6 +23,7 @@ static TASKS: LazyLock<Tasks> = LazyLock::new(|| Tasks {
     plain: group("plain"),
     alone: group("alone"),
     making: group("making"),
+    scripts: group("scripts"),
 });
 
 /// The words of one group of the table.
@@ -47,6 +49,21 @@ pub(super) fn is_runner(program: &str) -> bool {
 /// that makes it.
 pub(super) fn is_plain_task(task: &str) -> bool {
     let parts = parts_of(task);
+    // Of the machine and not of the project.
+    let of_machine = parts
+        .iter()
+        .any(|part| matches!(part.as_str(), "service" | "services" | "systemd" | "daemon" | "global" | "system"))
+        || parts.len() > 1
+            && parts.first().is_some_and(|first| first == "install")
+            && !parts.iter().skip(1).any(|part| {
+                matches!(
+                    part.as_str(),
+                    "dep" | "deps" | "dependencies" | "dev" | "hooks" | "requirements" | "tools" | "all" | "packages"
+                )
+            });
+    if of_machine {
+        return false;
+    }
     let is_file = task.contains(['/', '.', '%']) || task.parse::<u64>().is_ok();
     // What is cleaned there is not made again.
     let cleans = parts.iter().any(|part| matches!(part.as_str(), "clean" | "clear" | "cleanup"))
@@ -88,8 +105,15 @@ pub(super) fn is_grave(words: &[Word]) -> bool {
     let makes_all = words.iter().any(|word| {
         parts_of(&word.text).first().is_some_and(|first| MAKING.contains(&first.as_str()) || first == "install")
     });
+    // What a task is told behind `--` is for the program that it runs.
+    let mut behind = words.iter().skip_while(|word| word.text != "--").skip(1).map(|word| word.text.as_str());
+    let tells = behind.any(|text| {
+        let parts = parts_of(text.trim_start_matches('-').split('=').next().unwrap_or_default());
+        is_fatal(&parts, false) || takes(&parts)
+    });
     // A database is taken back to an earlier state.
-    goes_back(words)
+    tells
+        || goes_back(words)
         || !makes_all && words.iter().any(is_set_grave)
         || words.iter().filter_map(task).any(|task| {
             let parts = parts_of(&task);
@@ -120,6 +144,38 @@ const FATAL: &[&str] = &[
     "wipe",
     "wipeout",
 ];
+/// Words by which a script or program is told to take something away, to write over it, or to send it to others.
+const DESTROYING: &[&str] = &[
+    "cancel",
+    "clobber",
+    "delete",
+    "deploy",
+    "disable",
+    "email",
+    "expire",
+    "flush",
+    "kill",
+    "mail",
+    "overwrite",
+    "pay",
+    "publish",
+    "push",
+    "refund",
+    "remove",
+    "reset",
+    "restore",
+    "revert",
+    "revoke",
+    "rm",
+    "send",
+    "shutdown",
+    "sms",
+    "submit",
+    "transfer",
+    "uninstall",
+    "unpublish",
+    "upload",
+];
 /// Words behind `drop` and `truncate` that are about a table of data in the program itself.
 const OF_DATA: &[&str] = &[
     "cap",
@@ -141,6 +197,7 @@ const OF_DATA: &[&str] = &[
     "lines",
     "na",
     "nan",
+    "notes",
     "nulls",
     "off",
     "out",
@@ -183,7 +240,7 @@ const TRIES: &[&str] = &[
 /// Programs that run a script, and those of which one subcommand runs a program of the project.
 const SCRIPTED: &[&str] = &[
     "bash", "bun", "dash", "deno", "java", "julia", "ksh", "lua", "node", "nodejs", "perl", "php", "pypy", "pypy3",
-    "python", "python2", "python3", "rscript", "ruby", "sh", "ts-node", "tsx", "zsh",
+    "python", "python2", "python3", "rscript", "ruby", "sh", "source", "ts-node", "tsx", "zsh",
 ];
 const RUNNING: &[(&str, &[&str])] = &[
     ("cabal", &["run"]),
@@ -193,6 +250,7 @@ const RUNNING: &[(&str, &[&str])] = &[
     ("dotnet", &["run"]),
     ("go", &["run"]),
     ("gradle", &["run"]),
+    ("mix", &["run"]),
     ("nim", &["r"]),
     ("stack", &["run", "exec"]),
     ("swift", &["run"]),
@@ -209,6 +267,10 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
         return false;
     }
     let words = words.get(usize::from(by_subcommand)..).unwrap_or_default();
+    // Nothing is done, only told.
+    if words.iter().any(|word| matches!(word.text.as_str(), "--dry-run" | "--help")) {
+        return false;
+    }
     let mut operands = words.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
     let stem = |path: &str| {
         let file = path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
@@ -218,34 +280,153 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
     let of_script = script.map(|script| parts_of(&stem(script))).unwrap_or_default();
     // What is made or tried for production is not put there.
     let tries = of_script.iter().any(|part| TRIES.contains(&part.as_str()));
-    if !tries && is_fatal(&of_script, true) {
+    let is_script = |script: &str| script.contains(['/', '.']) && script != "." && !script.contains("...");
+    if !tries && (is_fatal(&of_script, true) || takes(&of_script)) {
+        return true;
+    }
+    // What a script does whose name says nothing, nobody knows.
+    // A project has its scripts in folders that are called so.
+    if !by_subcommand && script.is_some_and(|script| !in_known_folder(script)) {
+        return true;
+    }
+    let scripted = if by_subcommand { name == "go" || name == "mix" } else { name != "java" && name != "julia" };
+    let is_file = |script: &str| !by_subcommand || [".go", ".exs"].iter().any(|end| script.ends_with(end));
+    let unsaid =
+        |script: &str| is_script(script) && is_file(script) && !of_folder(script) && !is_plain_script(&of_script);
+    if scripted && script.is_some_and(unsaid) {
         return true;
     }
     // Files are about anything; a name says what is done.
     let is_name = |text: &str| !text.contains(['/', ' ', '=', ':', '(', '@']) && text.len() < 60;
-    let mut deletes = false;
     for text in operands {
         let parts = parts_of(text);
         let of_class = name == "java" && text.contains('.');
-        if is_name(text) && (of_class || !text.contains('.')) && !tries && is_fatal(&parts, false) {
+        let told = is_fatal(&parts, false) || takes(&parts);
+        if is_name(text) && (of_class || !text.contains('.')) && !tries && told {
             return true;
         }
-        deletes |= matches!(text, "delete" | "remove" | "clear" | "reset" | "flush" | "clean");
     }
     let mut options = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with("--"));
     options.any(|text| {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let parts = parts_of(name.trim_start_matches('-'));
-        let all = parts.last().is_some_and(|last| last == "all" || last == "everything");
         let negated = parts.first().is_some_and(|first| matches!(first.as_str(), "no" | "without" | "skip" | "not"));
         let switches_off = matches!(value, "0" | "false" | "no" | "off");
-        let of_all =
-            all && (deletes || parts.iter().any(|part| matches!(part.as_str(), "delete" | "remove" | "reset")));
         let value_fatal = is_name(value) && !value.contains('.') && !tries && is_fatal(&parts_of(value), false);
-        of_all
-            || value_fatal
-            || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1) && is_fatal(&parts, false)
+        let told = is_fatal(&parts, false) || takes(&parts);
+        value_fatal || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1) && told
     })
+}
+
+/// Whether the first word of a name says that something is taken away or sent, and not only what part of the data is left out.
+fn takes(parts: &[String]) -> bool {
+    let mut words = parts.iter().map(String::as_str).filter(|part| !part.is_empty());
+    let first = words.next().unwrap_or_default();
+    let next = words.next().unwrap_or_default();
+    DESTROYING.contains(&first) && !OF_DATA.contains(&next)
+        || matches!(first, "clean" | "clear" | "wipe") && next == "all"
+}
+
+/// Whether a script lies where projects have code.
+fn in_known_folder(script: &str) -> bool {
+    const FOLDERS: [&str; 59] = [
+        ".",
+        "..",
+        "agents",
+        "analysis",
+        "api",
+        "app",
+        "apps",
+        "automation",
+        "backend",
+        "bench",
+        "benchmarks",
+        "bin",
+        "build",
+        "ci",
+        "cli",
+        "client",
+        "cmd",
+        "code",
+        "core",
+        "crates",
+        "data",
+        "demo",
+        "demos",
+        "dev",
+        "dist",
+        "docs",
+        "examples",
+        "experiments",
+        "frontend",
+        "hack",
+        "infra",
+        "internal",
+        "lib",
+        "libs",
+        "ml",
+        "modules",
+        "node_modules",
+        "notebooks",
+        "ops",
+        "out",
+        "packages",
+        "pipelines",
+        "pkg",
+        "project",
+        "python",
+        "sandbox",
+        "samples",
+        "scraper",
+        "script",
+        "scripts",
+        "server",
+        "services",
+        "spec",
+        "src",
+        "test",
+        "tests",
+        "target",
+        "tools",
+        "utils",
+    ];
+    let path = script.trim_start_matches("./");
+    match path.split_once('/') {
+        Some((first, _)) if !path.starts_with(['/', '~', '-', '$']) => {
+            FOLDERS.contains(&first)
+                || first.starts_with(|c: char| c == '.')
+                || first.contains("script")
+                || first.contains("venv")
+        }
+        _ => true,
+    }
+}
+
+/// Whether a script lies where a project has what only tests, shows or measures something.
+fn of_folder(script: &str) -> bool {
+    const FOLDERS: [&str; 9] = ["bench", "benches", "benchmarks", "dist", "docs", "examples", "spec", "test", "tests"];
+    script.trim_start_matches("./").split('/').rev().skip(1).any(|step| FOLDERS.contains(&step))
+}
+
+/// Whether a script is called like what daily work runs. A letter and a number say as little as they do.
+fn is_plain_script(parts: &[String]) -> bool {
+    let is_plain = |part: &str| {
+        let bare = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let single = bare.strip_suffix('s').unwrap_or(bare);
+        [bare, single].iter().any(|word| {
+            TASKS.plain.contains(word)
+                || TASKS.alone.contains(word)
+                || TASKS.scripts.contains(word)
+                || TRIES.contains(word)
+        })
+    };
+    let installs = parts.iter().any(|part| part == "install")
+        && !parts.iter().any(|part| matches!(part.as_str(), "deps" | "dependencies" | "requirements"));
+    let is_grave = |at: usize| {
+        TASKS.grave.contains(parts[at].as_str())
+            && parts.get(at + 1).is_none_or(|next| !OF_DATA.contains(&next.as_str()))
+    };
+    !installs && parts.iter().any(|part| is_plain(part)) && !(0..parts.len()).any(is_grave)
 }
 
 /// Whether the words of a name say that something is destroyed, or that it is about production.
@@ -329,6 +510,13 @@ mod tests {
             "bash jobs.sh production",
             "ruby cli.rb --wipe",
             "java -jar destroy-stack.jar",
+            "python delete_user.py 3",
+            "python x.py",
+            "bash evil.sh",
+            "node scripts/seed.js --reset",
+            "python cli.py user remove ann",
+            "go run . send all",
+            "bash deploy.sh",
             "sh ops/rotate-secrets.sh",
         ] {
             assert!(fatal(line), "{line}");
@@ -338,9 +526,10 @@ mod tests {
             "cargo run --bin dropdown",
             "python train.py --drop-rate 0.1 --dropout 0.5",
             "python clean.py --drop-duplicates",
-            "python scripts/drop_na.py data.csv",
+            "python scripts/drop_na_in_data.py rows.csv",
             "python tests/test_purge.py",
-            "python delete_user.py 3",
+            "bash deploy.sh --dry-run",
+            "python tests/test_x.py",
             "node scripts/build.js --env=production",
             "python report.py data/production.csv",
             "python tokenize.py --truncate 512",

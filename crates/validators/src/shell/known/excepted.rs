@@ -1,14 +1,15 @@
-//! Commands of known programs that print passwords, keys or an environment, by the table in `revealing.txt`. A person is asked.
+//! Commands of known programs that a person is asked about all the same, by the table in `excepted.txt`: what prints passwords,
+//! keys or an environment, and what changes many things at once by a rule of its own.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::shell::lexer::Word;
 
-const TABLE: &str = include_str!("revealing.txt");
+const TABLE: &str = include_str!("excepted.txt");
 
 /// The patterns of each program.
-static REVEALING: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+static EXCEPTED: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
     let mut programs: HashMap<&str, Vec<&str>> = HashMap::new();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let (name, patterns) = line.split_once(' ').unwrap_or((line, ""));
@@ -19,14 +20,14 @@ static REVEALING: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock:
     programs
 });
 
-/// Whether a command prints what is secret, by its words.
-pub(super) fn reveals(name: &str, words: &[Word]) -> bool {
+/// Whether a command is one of those, by its words.
+pub(super) fn is_excepted(name: &str, words: &[Word]) -> bool {
     // Without a name of what is wanted it shows everything, and the environment with it.
     if name == "systemctl" && words.iter().any(|word| word.text == "show") {
         let picks = |word: &Word| word.text.starts_with("-p") || word.text.starts_with("--property");
         return !words.iter().any(picks) || words.iter().any(|word| word.text.contains("nviron"));
     }
-    let Some(lines) = REVEALING.get(name) else { return false };
+    let Some(lines) = EXCEPTED.get(name) else { return false };
     lines.iter().any(|line| {
         let mut rest = words.iter();
         // `~.Config }` has a blank in it: what stands behind the last mark is one pattern.
