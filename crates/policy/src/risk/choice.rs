@@ -4,6 +4,7 @@ use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
 use super::nature::{self, CHOOSING, Nature, Told};
+use super::senses;
 use super::verbs::{self, Kind, Set, tables};
 
 /// Words of a text that may be a list of what can be chosen.
@@ -54,7 +55,9 @@ pub(super) fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(To
     let addressed = arguments.iter().any(|argument| matches!(key(argument).as_str(), "url" | "endpoint" | "uri"));
     let filled = arguments.iter().any(|argument| BODIES.contains(key(argument).as_str()));
     let named = (addressed || filled) && name.last().is_some_and(changes);
-    let told = chosen.map(Told::Choice).or_else(|| named.then_some(Told::Name))?;
+    // `get_endpoint` with a path and a method tells about one, where nothing goes anywhere.
+    let told_about = looks && !addressed && !filled && senses::begins_with_looking(senses::described(declared));
+    let told = chosen.map(Told::Choice).filter(|_| !told_about).or_else(|| named.then_some(Told::Name))?;
     Some((told, Kind::Request))
 }
 
