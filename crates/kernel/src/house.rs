@@ -30,7 +30,7 @@ use crate::services::house::{
     AccessRights, BackgroundWork, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls,
     ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup,
 };
-use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, Registration, ServerOffers};
+use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, ServerOffers, ServerRegistration};
 use crate::services::{Services, ToolContext};
 use moment::{RightsNow, ServersNow};
 
@@ -72,7 +72,7 @@ impl Kernel {
     }
 
     /// Starts the servers that were registered to stay, as far as they still may be.
-    pub fn restore(&self, registrations: Vec<Registration>) {
+    pub fn restore(&self, registrations: Vec<ServerRegistration>) {
         Registrar::of(self).restore(registrations);
     }
 }

@@ -33,8 +33,8 @@ use switchboard_gate as gate;
 use switchboard_protocol::bridge;
 use switchboard_services as services;
 pub use switchboard_services::registry::{
-    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
-    ServerOffers, Source,
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Run, ServerOffers,
+    ServerRegistration, Source,
 };
 pub use switchboard_services::table::{OwnName, own_names};
 pub use switchboard_services::{

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_catalog::{Budget, Judge, Level, Shown};
-use switchboard_catalog::{Search, SearchResult, Session};
+use switchboard_catalog::{Search, SearchResult, ToolSession};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
@@ -111,7 +111,7 @@ impl PrincipalTools {
     fn session(&mut self, session: &Client, budget: Budget) -> &mut ClientSession {
         let pinned = &self.pinned;
         self.sessions.entry(key_of(session)).or_insert_with(|| {
-            let mut loaded = Session::new(budget);
+            let mut loaded = ToolSession::new(budget);
             loaded.pin(pinned.clone());
             ClientSession { loaded, ..ClientSession::default() }
         })
@@ -127,7 +127,7 @@ fn key_of(session: &Client) -> Option<Arc<str>> {
 #[derive(Default)]
 struct ClientSession {
     /// The tools that were found or used.
-    loaded: Session,
+    loaded: ToolSession,
     /// The tools that were listed while all of them fitted into the budget.
     listed: HashSet<String>,
     /// Whether the tools for finding were listed.
@@ -193,7 +193,7 @@ impl FinderState {
     }
 
     /// Does something with what is loaded in a session.
-    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
+    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut ToolSession) -> T) -> T {
         self.kept(&session.rights_key(), |kept| work(&mut kept.session(session, budget).loaded))
     }
 

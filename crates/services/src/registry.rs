@@ -93,7 +93,7 @@ pub enum Lifetime {
 
 /// A server that somebody registered, or the one around a tool that somebody wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Registration {
+pub struct ServerRegistration {
     /// Its id.
     pub id: String,
     /// What is run.
@@ -132,7 +132,7 @@ impl Run {
     pub const TOOL: &'static str = "SWITCHBOARD_TOOL";
 }
 
-impl Registration {
+impl ServerRegistration {
     /// How far it is trusted.
     #[must_use]
     pub fn trust_level(&self) -> TrustLevel {
@@ -155,7 +155,7 @@ pub trait Builder: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be started here, in words for who registered it.
-    fn build(&self, registration: &Registration) -> Result<ServerSpec, String>;
+    fn build(&self, registration: &ServerRegistration) -> Result<ServerSpec, String>;
 
     /// Whether code in this language can be run here.
     ///
@@ -164,10 +164,10 @@ pub trait Builder: std::fmt::Debug + Send + Sync {
     fn runs(&self, language: Language) -> Result<(), String>;
 
     /// Keeps a registration that is to outlive the process.
-    fn keep(&self, registration: &Registration);
+    fn keep(&self, registration: &ServerRegistration);
 
     /// One has ended for good: what was kept of it, and what it left behind, goes.
-    fn retired(&self, registration: &Registration);
+    fn retired(&self, registration: &ServerRegistration);
 }
 
 /// A registry of servers that are somewhere else.
@@ -204,7 +204,7 @@ pub struct Registry {
 /// A registered server.
 #[derive(Clone)]
 struct Entry {
-    registration: Registration,
+    registration: ServerRegistration,
     spec: ServerSpec,
     /// The session that it ends with.
     session: Option<Arc<str>>,
@@ -230,7 +230,7 @@ impl Registry {
         specs
     }
 
-    fn find(&self, id: &str) -> Option<Registration> {
+    fn find(&self, id: &str) -> Option<ServerRegistration> {
         let entries = self.entries.lock();
         entries.iter().find(|entry| entry.registration.id == id).map(|entry| entry.registration.clone())
     }
@@ -245,7 +245,7 @@ impl Registry {
             || self.entries.lock().iter().any(|entry| like(&entry.registration.id))
     }
 
-    fn count(&self, counted: impl Fn(&Registration) -> bool) -> usize {
+    fn count(&self, counted: impl Fn(&ServerRegistration) -> bool) -> usize {
         self.entries.lock().iter().filter(|entry| counted(&entry.registration)).count()
     }
 
@@ -269,7 +269,7 @@ impl Registry {
         Ok(())
     }
 
-    fn remove(&self, id: &str) -> Option<Registration> {
+    fn remove(&self, id: &str) -> Option<ServerRegistration> {
         let mut entries = self.entries.lock();
         let index = entries.iter().position(|entry| entry.registration.id == id)?;
         Some(entries.remove(index).registration)

@@ -15,7 +15,7 @@ const IN_CYCLES: [(&str, usize); 14] = [
     ("exchange", 7),
     ("gate", 20),
     ("peer", 2),
-    ("policy", 2),
+    ("policy", 3),
     ("protocol", 2),
     ("sdk", 5),
     ("services", 12),

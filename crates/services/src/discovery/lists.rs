@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use switchboard_catalog::{Budget, Level, Session, count_tokens};
+use switchboard_catalog::{Budget, Level, ToolSession, count_tokens};
 use switchboard_peer::{Context, Session as Client};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::{app, method};
@@ -222,7 +222,7 @@ impl ToolFinder<'_> {
         self.discovery.kept(&key, |kept| {
             kept.seen = Some(seen.clone());
             kept.pinned = pinned;
-            let refused = Session::new(options.budget).pin(kept.pinned.clone());
+            let refused = ToolSession::new(options.budget).pin(kept.pinned.clone());
             if !refused.is_empty() {
                 tracing::warn!(?refused, "pinned tools that do not fit into their reserve are not listed");
             }
