@@ -133,7 +133,8 @@ impl OwnCall<'_> {
     /// # Errors
     /// They do not have its form.
     pub(crate) fn read<T: serde::de::DeserializeOwned>(&self) -> Result<T, Fault> {
-        self.params().view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))
+        let params = self.params();
+        params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&params, &error)))
     }
 }
 

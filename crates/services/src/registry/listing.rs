@@ -149,7 +149,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Listing<'_, H> {
     }
 
     pub(super) async fn list(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: ListParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: ListParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let filter = asked.filter;
         let wanted = filter.status.as_deref().unwrap_or("connected");
         if !matches!(wanted, "connected" | "disconnected" | "all") {

@@ -77,7 +77,7 @@ impl<'a> Registrar<'a> {
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
             return Err(fault);
         };
-        let asked: RegisterParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: RegisterParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let registration = registration(asked, rules, &context.session)?;
         let registered = |registration: &ServerRegistration| matches!(registration.run, Run::Command(_));
         if self.registry.is_taken(&registration.id) {
@@ -250,7 +250,7 @@ impl<'a> Registrar<'a> {
     }
 
     pub(super) async fn deregister_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: Gone = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: Gone = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let (session, who) = (&context.session, self.house.requester(context));
         let unknown = || Fault::new(FaultKind::UnknownResource, format!("there is no server `{}`", asked.id));
         let Some(registration) = self.registry.find(&asked.id) else {
