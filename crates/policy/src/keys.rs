@@ -88,6 +88,12 @@ marks! {
     Patch = "patch",
     /// A list of files, which may be given by patterns.
     Files = "files",
+    /// A document, also where nothing else is said of its text.
+    Document = "document",
+    /// Any word: to a tool for clusters, a resource if it says so itself.
+    Resource = "resource",
+    /// Any word: the same, part of a resource or of what one is made of.
+    Spec = "spec",
 
     // Which strings are machines: the last word, unless something else is said.
     /// A machine in every tool.
@@ -96,6 +102,8 @@ marks! {
     PerhapsMachine = "perhaps_machine",
     /// A machine, or somebody's mail or street.
     Address = "address",
+    /// A machine where a port stands behind its name: `db1:5432`.
+    WithPort = "with_port",
     /// The end of a word that is written together: `dbhost`.
     EndsMachine = "ends_machine",
     /// A word that ends so and is no machine.

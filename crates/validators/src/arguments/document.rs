@@ -47,12 +47,32 @@ pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
             marked::read(text, &mut reader);
         }
         text.split(ends_line).for_each(|line| reader.line(line));
+        table(text, &mut reader);
     }
     if reader.is_full {
         let message = format!("a text holds more than {MAX_VALUES} values, and not all can be looked at");
         return Err(Finding::new("arguments-document", message));
     }
     Ok(reader.pairs)
+}
+
+/// The cells of a table, each below the word that its column begins with: lines of as many cells as the first, parted by one sign.
+fn table<'a>(text: &'a str, reader: &mut Reader<'a>) {
+    let lines = || text.split(ends_line).filter(|line| !line.trim().is_empty());
+    let cells = |line: &'a str, sign: char| line.split(sign).map(|cell| unquoted(cell.trim()).0);
+    let count = |line: &str, sign: char| line.matches(sign).count();
+    let parts = |sign: &char| {
+        lines().next().is_some_and(|first| count(first, *sign) > 0 && lines().all(|line| count(line, *sign) > 0))
+    };
+    for sign in [',', ';', '\t', '|'].into_iter().filter(parts) {
+        let heads: Vec<&str> = lines().next().into_iter().flat_map(|line| cells(line, sign)).collect();
+        for line in lines() {
+            for (at, cell) in cells(line, sign).enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                let head = heads.get(at).copied().filter(|head| *head != cell).unwrap_or_default();
+                reader.push(keyed(head), "", Cow::Borrowed(cell), false);
+            }
+        }
+    }
 }
 
 /// Whether some reader of documents ends a line here.
@@ -121,7 +141,7 @@ impl<'a> Reader<'a> {
         {
             self.above.clear();
             self.section = name.trim_matches(['[', ']', '"', '\'']);
-            return self.push("", "", Cow::Borrowed(self.section), true);
+            return self.push("", "", Cow::Borrowed(self.section), self.section != "..");
         }
         let column = line.len() - line.trim_start().len();
         let mut item = bare;
@@ -150,6 +170,9 @@ impl<'a> Reader<'a> {
         }
         match parted(item) {
             Some((key, value)) => {
+                if key.contains(['/', '\\', '~', '$', '%']) || key == ".." {
+                    self.push("", parent, Cow::Borrowed(key), false);
+                }
                 let value = without_marks(value);
                 let opens_text = value.starts_with(['|', '>']) && value.len() <= 3;
                 if !opens_text {

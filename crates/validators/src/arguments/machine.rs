@@ -23,6 +23,8 @@ const HOST_FORMATS: [&str; 4] = ["hostname", "idn-hostname", "ipv4", "ipv6"];
 pub(super) enum Machine {
     /// It names something else, or nothing is known.
     No,
+    /// It names a machine where a port stands behind.
+    WithPort,
     /// It names what git calls by a name of its own, or an address of git.
     OfGit,
     /// It does in some tools; in others mail goes there, or the post.
@@ -38,7 +40,7 @@ impl Machine {
     pub(super) const fn beside_command(self) -> Self {
         match self {
             Self::Surely => Self::Surely,
-            Self::Perhaps | Self::Address | Self::OfGit | Self::No => Self::No,
+            Self::Perhaps | Self::Address | Self::OfGit | Self::WithPort | Self::No => Self::No,
         }
     }
 
@@ -79,6 +81,8 @@ impl Machine {
         } else if said.has(Mark::PerhapsMachine) && !qualified {
             // `node_name` and `site_name` are labels in most tools.
             Self::Perhaps
+        } else if said.has(Mark::WithPort) {
+            Self::WithPort
         } else {
             Self::No
         }
@@ -94,6 +98,7 @@ impl Machine {
         let number = || word.bytes().all(|byte| byte.is_ascii_digit());
         match self {
             Self::No => false,
+            Self::WithPort => has_port(word) && !is_range(word),
             Self::OfGit => word.contains([':', '@']) && is_plain_host(word),
             Self::Surely => !number(),
             Self::Address => is_plain_host(word) && !is_range(word) && !is_account(word),
@@ -112,7 +117,7 @@ impl Machine {
             Self::Surely => every_word().collect(),
             _ if pieces().all(|piece| !piece.contains(char::is_whitespace)) => pieces().collect(),
             // A sentence, or hosts that say so by their ports.
-            Self::Address | Self::Perhaps => every_word().filter(|word| has_port(word)).collect(),
+            Self::Address | Self::Perhaps | Self::WithPort => every_word().filter(|word| has_port(word)).collect(),
         }
     }
 }
@@ -177,6 +182,7 @@ pub(super) fn is_departure(object: &Object, key: &str) -> bool {
 }
 
 fn has_port(word: &str) -> bool {
-    let port = word.rsplit_once(':').filter(|(host, _)| is_plain_host(host)).map(|(_, port)| port);
+    let port =
+        word.rsplit_once(':').filter(|(host, _)| is_plain_host(host) && !host.contains(':')).map(|(_, port)| port);
     port.is_some_and(|port| port.parse::<u16>().is_ok())
 }

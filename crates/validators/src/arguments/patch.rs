@@ -112,11 +112,21 @@ const BEGINNINGS: [&str; 9] = ["+++ ", "*** ", "--- ", "diff --", "Index:", "ren
 /// Whether a text is a mail whose body no reader of lines can see: git decodes it before it looks for a patch.
 pub(crate) fn is_encoded(text: &str) -> bool {
     const HEADER: &str = "content-transfer-encoding:";
-    text.lines().any(|line| {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
         let (name, kind) = line.split_at_checked(HEADER.len()).unwrap_or_default();
-        let kind = kind.to_ascii_lowercase();
-        name.eq_ignore_ascii_case(HEADER) && (kind.contains("base64") || kind.contains("quoted-printable"))
-    })
+        if !name.eq_ignore_ascii_case(HEADER) {
+            continue;
+        }
+        // A header goes on in lines that begin with a blank.
+        let folded = lines.peek().filter(|next| next.starts_with([' ', '\t'])).copied().unwrap_or_default();
+        let kind = format!("{kind} {folded}").to_ascii_lowercase();
+        let kind = kind.split([';', '(']).next().unwrap_or_default();
+        if !["7bit", "8bit", "binary", ""].contains(&kind.trim()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a text begins as patches do.

@@ -82,7 +82,7 @@ impl Field {
             _ if key.said().has(Mark::Pair) => Self::Pair,
             Role::Path => Self::Place,
             _ if last.has(Mark::Place) => Self::Place,
-            _ if last.has(Mark::PerhapsPlace) => Self::Perhaps,
+            _ if last.has(Mark::PerhapsPlace) || key.said().has(Mark::PerhapsPlace) => Self::Perhaps,
             _ if key.has(Mark::Excludes) => Self::Excluded,
             _ if last.has(Mark::Contents) => Self::Contents,
             _ if last.has(Mark::Pattern) => Self::Below,
@@ -161,6 +161,10 @@ pub(super) fn check(
     {
         return Ok(());
     }
+    if matches!(field, Field::Below | Field::Contents | Field::Excluded | Field::Body) && pattern::is_expression(&tidy)
+    {
+        return pattern::check_choices(places, anchored, &tidy, world);
+    }
     if field == Field::Below {
         return pattern::check(places, anchored, &tidy, world);
     }
@@ -213,7 +217,7 @@ pub(super) fn check(
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
-        Field::Body => form >= Form::Relative,
+        Field::Body => form >= Form::Relative && !(body::is_route(&tidy) && !body::names_path(places, &tidy)),
         // Its values were judged each by itself.
         Field::Unknown if is_markup(text) => false,
         Field::Unknown => is_file(&tidy),
@@ -427,6 +431,42 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
         return inside(places, word, world);
     }
     glued::parts(word).try_for_each(|part| one(places, part, world))
+}
+
+/// Whether what a program names lies inside. The first line may name its interpreter.
+pub(super) fn check_code(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    if !text.trim_end().contains(ends_line) {
+        return check_word(places, text, world);
+    }
+    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")?.split_whitespace().next());
+    let first = first.filter(|program| crate::shell::is_of_system(program));
+    let lines = text.split(ends_line).map(str::trim).skip(usize::from(first.is_some()));
+    let is_comment = |piece: &str| piece.trim_matches(['/', '*']).is_empty();
+    lines.filter(|line| !line.is_empty()).try_for_each(|line| {
+        let whole = form(line) == Form::Path && !line.contains(char::is_whitespace);
+        let marked = without_marks(line).and_then(|path| path.split_whitespace().next());
+        let pieces = glued::parts(line).chain(whole.then_some(line)).chain(marked);
+        let mut pieces = pieces.filter(|piece| !is_comment(piece));
+        pieces.try_for_each(|piece| one(places, piece, world))
+    })
+}
+
+/// Whether a text is a program rather than the name of a file that holds one.
+pub(super) fn is_program(field: Field, text: &str) -> bool {
+    let is_likely = field == Field::Body || text.contains(['(', '=', ';']);
+    matches!(field, Field::Body | Field::Expression | Field::Unknown) && is_likely && form(&tidy(text)) != Form::Path
+}
+
+/// Whether what a program in a page names lies inside. Paths that no system has are routes there.
+pub(super) fn check_routes(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let plain = text.replace("\\/", "/");
+    let pieces = plain.split(ends_piece).filter(|piece| body::names_path(places, piece));
+    pieces.map(str::to_owned).try_for_each(|piece| inside(places, &piece, world))
+}
+
+/// Whether a piece of a program or an expression ends here.
+fn ends_piece(c: char) -> bool {
+    c.is_whitespace() || "()[]{}|,;=\"'`<>?*+^&!".contains(c)
 }
 
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.

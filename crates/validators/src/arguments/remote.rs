@@ -148,7 +148,7 @@ fn check_list(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
         return Ok(());
     }
     let words = || text.split(parts).filter(|word| !word.is_empty()).take(MAX_WORDS);
-    if matches!(key.machine, Machine::Perhaps | Machine::Address) {
+    if matches!(key.machine, Machine::Perhaps | Machine::Address | Machine::WithPort) {
         key.machine.words(text).into_iter().try_for_each(|word| check_word(scopes, key, word))?;
     }
     let hosts = key.role == Role::Host || key.field == Field::Remote && key.role != Role::Url;

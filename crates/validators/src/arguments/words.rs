@@ -203,7 +203,22 @@ pub(super) fn typed_commands(key: &str, value: &Raw) -> Vec<String> {
     if later || typed {
         collect_typed(value, later, &mut found, 0);
     }
+    if later || key.has(Mark::Runs) {
+        found.extend(program_in(value));
+    }
     found
+}
+
+/// The command of an object that has its program and its words apart: `{"name": "rm", "args": ["-r"]}`.
+fn program_in(value: &Raw) -> Option<String> {
+    let object = Object::open(value).ok()?;
+    let names = ["program", "executable", "binary", "file", "path", "name"];
+    let program = names.iter().find_map(|name| object.get(name).and_then(|value| value.as_text()))?;
+    let mut words = Words::default();
+    words.collect(&object, &|_, _| false);
+    let is_program =
+        !program.contains(char::is_whitespace) && crate::shell::is_known_program(&crate::shell::base_name(&program));
+    is_program.then(|| words.lines(&program).pop().unwrap_or(program))
 }
 
 fn collect_typed(value: &Raw, later: bool, found: &mut Vec<String>, depth: usize) {
