@@ -132,6 +132,11 @@ pub(crate) fn may_hold_secrets(path: &str) -> bool {
     known::may_hold_secrets(path)
 }
 
+/// Whether a name has a word in it, in any of many languages, that says that a password or a key is there.
+pub(crate) fn names_secret(name: &str) -> bool {
+    known::names_secret(name)
+}
+
 /// Whether a file is known to hold secrets.
 pub(crate) fn holds_secrets(path: &str) -> bool {
     files::is_credential(path)

@@ -140,7 +140,8 @@ pub(super) fn check(text: &str, language: Language, certainty: Certainty) -> Ver
     let text = rest.as_str();
     let dialects = if lexer::is_ambiguous(text) { &DIALECTS[..] } else { &DIALECTS[..1] };
     let mut understood = Vec::new();
-    let mut doubt = doubt;
+    let hints = || Finding::new("sql-not-understood", "a hint does more than say how the query is worked out").ask();
+    let mut doubt = doubt.or_else(|| (certainty >= Certainty::Likely && cost::hints_more(text)).then(hints));
     for dialect in dialects {
         let tokens = lexer::tokens(text, *dialect);
         if certainty >= Certainty::Likely {

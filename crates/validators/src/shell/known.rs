@@ -460,6 +460,11 @@ pub(super) fn may_hold_secrets(path: &str) -> bool {
     secrets::is_kept_in(path)
 }
 
+/// Whether a name says that a password or a key is there.
+pub(super) fn names_secret(name: &str) -> bool {
+    shown::names_secret(name)
+}
+
 /// Whether the table has a program of this name.
 pub(super) fn has(program: &str) -> bool {
     table::has(program)

@@ -144,7 +144,7 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             || is_private_table(&last, table || dotted)
             || (TABLES.partly_tables.contains(last.as_str()) || secrets::is_secret_table(&last))
                 && part_of_table
-                && *keys.get_or_init(|| shows_keys(statement))
+                && *keys.get_or_init(|| shows_keys(statement) && !looks_up_plain(statement))
             || secrets::is_table_of_people(&last)
                 && part_of_table
                 && (shows_all_of(statement, at, &mut people) || *renamed.get_or_init(|| renames_all(statement)))
@@ -264,12 +264,86 @@ fn asks_for_secret(statement: &[Token]) -> bool {
             .filter_map(Token::word)
             .any(|word| !matches!(word, "count" | "as" | "distinct" | "n" | "id" | "name" | "key"))
     };
-    by_key && shows() || statement.windows(2).any(compares) && statement[..from].iter().any(is_value)
+    // What others wrote or ran is searched for what was a secret.
+    let searches = statement.windows(2).any(|two| {
+        let compared = matches!(two[0].word(), Some("like" | "ilike" | "rlike" | "regexp" | "similar" | "match"))
+            || two[0].is('~')
+            || two[0].is('*');
+        compared
+            && two[1].quoted().is_some_and(|text| {
+                let lower = text.to_lowercase();
+                lower.contains("identified by") || lower.contains('%') && is_name(text)
+            })
+    });
+    searches && shows()
+        || by_key && shows()
+        || statement.windows(2).any(compares) && statement[..from].iter().any(is_value)
+}
+
+/// Whether one row of names and values is picked by a name that is plainly none of a key: `where key = 'theme'`.
+fn looks_up_plain(statement: &[Token]) -> bool {
+    const PLAIN: [&str; 32] = [
+        "color",
+        "count",
+        "country",
+        "currency",
+        "date",
+        "default",
+        "description",
+        "enabled",
+        "feature",
+        "flag",
+        "font",
+        "format",
+        "lang",
+        "language",
+        "layout",
+        "limit",
+        "locale",
+        "logo",
+        "maintenance",
+        "mode",
+        "name",
+        "notifications",
+        "page",
+        "per",
+        "region",
+        "site",
+        "size",
+        "theme",
+        "timezone",
+        "title",
+        "version",
+        "zone",
+    ];
+    statement.windows(3).any(|three| {
+        let is_key = three[0]
+            .word()
+            .is_some_and(|word| word == "key" || word == "name" || word.ends_with("_key") || word.ends_with("_name"));
+        let names_plain =
+            |text: &str| text.to_lowercase().split(['_', '-', '.', ' ']).all(|word| PLAIN.contains(&word));
+        is_key && three[1].is('=') && three[2].quoted().is_some_and(names_plain)
+    }) && !statement.iter().any(|token| token.word() == Some("or"))
 }
 
 /// Whether a query of a table with keys shows all of it, a whole row, or a column that is called like one for keys.
 fn shows_keys(statement: &[Token]) -> bool {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 27] = [
+        "attributes",
+        "body",
+        "blob",
+        "config",
+        "conn",
+        "content",
+        "extra",
+        "json",
+        "link",
+        "option_value",
+        "raw",
+        "sess",
+        "setting",
+        "url",
+        "val",
         "key",
         "token",
         "secret",

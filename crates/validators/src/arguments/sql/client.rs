@@ -81,7 +81,6 @@ const TELLING_DOT: &[&str] = &[
     "maxwidth",
     "quit",
     "exit",
-    "dump",
     "lint",
 ];
 /// The same behind a backslash. `\d` and all that begin with it are not here: they describe.

@@ -57,6 +57,9 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
     if places.untied > MAX_UNTIED || places.untied == MAX_UNTIED && doubled() {
         return Some("tables are multiplied with each other".to_owned());
     }
+    if let Some(why) = unbounded(statement) {
+        return Some(why.to_owned());
+    }
     let mut calls: Vec<Call<'_>> = Vec::new();
     let (mut growth, mut count) = (1_u64, 1_u64);
     for (at, token) in statement.iter().enumerate() {
@@ -95,6 +98,16 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
                 }
                 let is_fine =
                     ["second", "millisecond", "microsecond"].iter().any(|unit| text.to_lowercase().contains(unit));
+                if let Some(call) = calls.last_mut().filter(|call| COUNTING.contains(&call.name)) {
+                    // A number in quotes is one, and years are apart.
+                    if let Ok(number) = text.trim().parse::<u64>() {
+                        call.numbers(number);
+                    }
+                    call.dates(text);
+                    if call.spans_too_much() {
+                        return Some(format!("`{}(..)` counts through centuries", call.name));
+                    }
+                }
                 if COUNTING.contains(&call) && is_fine {
                     return Some(format!("`{call}(..)` counts seconds"));
                 }
@@ -133,6 +146,9 @@ struct Call<'a> {
     second: Option<u64>,
     product: Option<u64>,
     largest: u64,
+    /// The years of dates between which it counts, and whether by less than a day.
+    years: Option<(u64, u64)>,
+    fine: bool,
     /// Whether its numbers are multiplied with each other, or raised to a power.
     multiplies: bool,
     raises: bool,
@@ -147,6 +163,22 @@ impl Call<'_> {
         }
         self.product = Some(self.product.unwrap_or(1).saturating_mul(number.max(1)));
         self.largest = self.largest.max(number);
+    }
+
+    fn dates(&mut self, text: &str) {
+        let year = text.get(..4).filter(|_| text.get(4..5) == Some("-")).and_then(|year| year.parse::<u64>().ok());
+        if let Some(year) = year {
+            let (from, to) = self.years.unwrap_or((year, year));
+            self.years = Some((from.min(year), to.max(year)));
+        }
+        let lower = text.to_lowercase();
+        self.fine |= lower.contains("minute") || lower.contains("hour");
+    }
+
+    /// More days than a century has, or more hours than some years.
+    fn spans_too_much(&self) -> bool {
+        let span = self.years.map_or(0, |(from, to)| to - from);
+        span > 150 || self.fine && span > 5
     }
 
     fn growth(&self) -> u64 {
@@ -172,6 +204,161 @@ impl Call<'_> {
         let raised = self.raises && (GROWING.contains(&self.name) || COUNTING.contains(&self.name));
         (factorial || wide || raised).then(|| format!("`{}(..)` may hold up the server", self.name))
     }
+}
+
+/// Words in hints that say how a query is worked out, and not what it does.
+const HINTS: &[&str] = &[
+    "all_rows",
+    "append",
+    "bka",
+    "broadcast",
+    "broadcastjoin",
+    "bnl",
+    "cardinality",
+    "coalesce",
+    "dynamic_sampling",
+    "first_rows",
+    "full",
+    "gather_optimizer_statistics",
+    "group_index",
+    "hash",
+    "hash_join",
+    "hashjoin",
+    "index",
+    "index_desc",
+    "index_ffs",
+    "index_merge",
+    "index_ss",
+    "indexonlyscan",
+    "indexscan",
+    "join_fixed_order",
+    "join_order",
+    "join_prefix",
+    "join_suffix",
+    "leading",
+    "mapjoin",
+    "max_execution_time",
+    "merge",
+    "merge_join",
+    "mergejoin",
+    "monitor",
+    "mrr",
+    "nestloop",
+    "no_bka",
+    "no_bnl",
+    "no_hash_join",
+    "no_index",
+    "no_index_merge",
+    "no_merge",
+    "no_parallel",
+    "no_unnest",
+    "nolock",
+    "noparallel",
+    "opt_estimate",
+    "optimizer_features_enable",
+    "order_index",
+    "ordered",
+    "parallel",
+    "push_pred",
+    "qb_name",
+    "read_from_storage",
+    "rebalance",
+    "repartition",
+    "result_cache",
+    "rows",
+    "semijoin",
+    "seqscan",
+    "shuffle_hash",
+    "skewjoin",
+    "straight_join",
+    "subquery",
+    "unnest",
+    "use_concat",
+    "use_hash",
+    "use_index",
+    "use_merge",
+    "use_nl",
+];
+
+/// Whether a hint in a comment does more than say how the query is worked out: some set variables.
+pub(super) fn hints_more(text: &str) -> bool {
+    text.match_indices("/*+").any(|(at, _)| {
+        let inner = &text[at + 3..];
+        let inner = inner.find("*/").map_or(inner, |end| &inner[..end]);
+        let mut depth = 0_usize;
+        let mut word = String::new();
+        let mut known = true;
+        for c in inner.chars().chain([' ']) {
+            if c.is_alphanumeric() || c == '_' {
+                word.extend(c.to_lowercase());
+                continue;
+            }
+            known &= depth > 0 || word.is_empty() || HINTS.contains(&word.as_str());
+            word.clear();
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        !known
+    })
+}
+
+/// The most texts that are put together, and calls of one function in each other, that somebody means.
+const MAX_JOINED: usize = 24;
+const MAX_NESTED: usize = 4;
+
+/// What goes on without a measure, whatever the numbers say.
+fn unbounded(statement: &[Token]) -> Option<&'static str> {
+    let word = |at: usize| statement.get(at).and_then(Token::word);
+    let symbol = |at: usize, symbol: char| statement.get(at).is_some_and(|token| token.is(symbol));
+    let (mut joined, mut replaced) = (0, 0);
+    for at in 0..statement.len() {
+        joined += usize::from(symbol(at, '|') && symbol(at + 1, '|'));
+        match word(at) {
+            Some("connect") if word(at + 1) == Some("by") => {
+                let rest = &statement[at..];
+                let ties = rest.iter().any(|token| token.word() == Some("prior"));
+                let counts =
+                    rest.windows(2).any(|two| matches!(two[0].word(), Some("level" | "rownum")) && two[1].is('<'));
+                if !ties && !counts {
+                    return Some("the levels have no bound");
+                }
+            }
+            // Limits of the server are set by the query itself.
+            Some("settings") if word(at + 1).is_some_and(|name| name != "max_threads") && symbol(at + 2, '=') => {
+                return Some("the statement has settings of its own");
+            }
+            Some("combinations" | "permutations" | "cartesian_product") if symbol(at + 1, '(') => {
+                return Some("all combinations of something are made");
+            }
+            Some("replace" | "translate" | "concat" | "regexp_replace") if symbol(at + 1, '(') => {
+                replaced += usize::from(word(at) == word(at + 2));
+            }
+            Some("on") if joins_by_difference(&statement[at + 1..]) => {
+                return Some("tables are multiplied with each other");
+            }
+            _ => {}
+        }
+    }
+    (joined > MAX_JOINED || replaced >= MAX_NESTED).then_some("a text is put together again and again")
+}
+
+/// Whether a condition of a join holds for nearly every two rows: it only says what is not the same.
+fn joins_by_difference(condition: &[Token]) -> bool {
+    const ENDS: [&str; 16] = [
+        "join", "left", "right", "inner", "cross", "full", "where", "group", "order", "limit", "having", "union",
+        "qualify", "window", "except", "on",
+    ];
+    let end = condition
+        .iter()
+        .position(|token| token.word().is_some_and(|word| ENDS.contains(&word)) || token.is(')'))
+        .unwrap_or(condition.len());
+    let condition = &condition[..end];
+    let differs = condition.windows(2).any(|two| two[1].is('=') && two[0].is('!') || two[0].is('<') && two[1].is('>'));
+    let same = condition.windows(2).any(|two| two[1].is('=') && !(two[0].is('!') || two[0].is('<') || two[0].is('>')));
+    differs && !same
 }
 
 /// `connect by level <= 1000`.

@@ -45,6 +45,18 @@ const SECRET: &[&str] = &[
     "htpasswd",
     "login",
     "logins",
+    "chat",
+    "chats",
+    "contacts",
+    "history",
+    "imessage",
+    "keyfile",
+    "mail",
+    "messages",
+    "places",
+    "signal",
+    "sms",
+    "whatsapp",
 ];
 /// The same as last word: `api-keys.json`, but not `key_figures.csv`.
 const SECRET_AT_END: &[&str] =
@@ -74,6 +86,7 @@ pub(super) fn doubt(name: &str, folder: bool) -> Option<&'static str> {
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let last = stem.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let secret = words.iter().any(|word| SECRET.contains(word)) || SECRET_AT_END.contains(&last);
+    let secret = secret || super::secrets::in_any_language(file);
     secret.then_some("the file is called like one with secrets")
 }
 

@@ -97,6 +97,97 @@ const WORDS: &[&str] = &[
     "privkey",
     "pat",
 ];
+/// Numbers of persons, cards and accounts, which are worth what a password is, wherever they stand in a name.
+const NUMBERS: &[&str] = &[
+    "aadhaar",
+    "aadhar",
+    "accountnumber",
+    "bankaccount",
+    "cardno",
+    "cardnum",
+    "cartaocredito",
+    "carteidentite",
+    "ccnum",
+    "ccno",
+    "codicefiscale",
+    "driverlicen",
+    "drivinglicen",
+    "expirydate",
+    "healthcard",
+    "iban",
+    "insurancenumber",
+    "kartennummer",
+    "kartennr",
+    "kontonummer",
+    "kreditkarte",
+    "medicare",
+    "nationalid",
+    "nationalinsurance",
+    "nhsnumber",
+    "numerocarte",
+    "numerotarjeta",
+    "numsecu",
+    "passportno",
+    "passportnumber",
+    "personalausweis",
+    "personalid",
+    "personnummer",
+    "pruefziffer",
+    "prüfziffer",
+    "reisepass",
+    "routingnumber",
+    "rodnecislo",
+    "securitenumber",
+    "socialinsurance",
+    "socialsecurity",
+    "sortcode",
+    "sozialversicherung",
+    "steueridentifik",
+    "steuernummer",
+    "svnr",
+    "tarjetacredito",
+    "taxid",
+    "taxnumber",
+    "taxpayer",
+    "voterid",
+];
+/// The same as whole words.
+const NUMBER_WORDS: &[&str] = &[
+    "bsn", "bvn", "cc", "cf", "cnic", "cnp", "cpf", "curp", "cvn", "dni", "egn", "hkid", "jmbg", "nhs", "nif", "nie",
+    "nin", "nino", "nir", "nric", "oib", "pan", "passport", "pesel", "pps", "ppsn", "rfc", "rrn", "rut", "sin",
+    "snils", "ssnr", "swift", "tfn", "tckn", "tin", "cvv1", "csc",
+];
+/// What connects to something, opens a session or an account.
+const OPENING: &[&str] = &[
+    "connectionstring",
+    "connectionuri",
+    "connectionurl",
+    "connstr",
+    "conninfo",
+    "databaseurl",
+    "dburl",
+    "dsn",
+    "jdbcurl",
+    "licensekey",
+    "magiclink",
+    "magicurl",
+    "mongouri",
+    "otpauth",
+    "otpsecret",
+    "otpseed",
+    "otpuri",
+    "pwd",
+    "redisurl",
+    "sasurl",
+    "securejson",
+    "serialkey",
+    "sessdata",
+    "sharedkey",
+    "signedurl",
+    "smtppass",
+    "sshkey",
+    "webhookurl",
+];
 /// Words that say that a name is about one of them: when it was changed, how long it is, whether there is one.
 const ABOUT: &[&str] = &[
     "age", "allowed", "at", "attempt", "attempts", "changed", "consent", "cost", "count", "counts", "created", "date",
@@ -134,14 +225,72 @@ pub(super) fn is_secret_column(name: &str) -> bool {
     .any(|end| flat.ends_with(end));
     let hash = words.contains(&"hash") && (words.len() == 1 || words.iter().any(|word| HASHED.contains(word)));
     // A number of a card; `card_number` is one and no count.
-    let numbered = flat.contains("cardnumber") || flat.contains("creditcard");
-    let named = PARTS.iter().any(|part| flat.contains(part)) || words.iter().any(|word| WORDS.contains(word)) || hash;
+    let of_person = NUMBERS.iter().any(|part| flat.contains(part))
+        || words.iter().any(|word| NUMBER_WORDS.contains(word)) && words.len() < 4;
+    let numbered = flat.contains("cardnumber") || flat.contains("creditcard") || of_person;
+    let opens = OPENING.iter().any(|part| flat.contains(part)) || matches!(words.as_slice(), ["sess"]);
+    // Nobody here reads what a name in other letters says.
+    let is_foreign = name.chars().any(|c| c.is_alphabetic() && c > '\u{24f}');
+    let named = of_person
+        || opens
+        || is_foreign
+        || in_any_language(name)
+        || PARTS.iter().any(|part| flat.contains(part))
+        || words.iter().any(|word| WORDS.contains(word))
+        || hash;
     named && (numbered || !about && !glued)
+}
+
+/// Whether a name has a word for passwords or keys in it, in any of many languages. What counts or lists some of them has it too.
+pub(super) fn in_any_language(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    let counts =
+        words.any(|word| matches!(word, "cookie" | "cookies" | "token" | "tokens" | "wallet" | "wallets" | "vault"));
+    let flat: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    !counts && (crate::shell::names_secret(name) || crate::shell::names_secret(&flat))
 }
 
 /// Whether a table is called like one that holds keys beside what people list.
 pub(super) fn is_secret_table(name: &str) -> bool {
-    const HOLDING: [&str; 27] = [
+    const HOLDING: [&str; 65] = [
+        "authtoken",
+        "cache",
+        "config",
+        "configs",
+        "configuration",
+        "configurations",
+        "conf",
+        "connection",
+        "connections",
+        "connectors",
+        "datasource",
+        "datasources",
+        "entity",
+        "env",
+        "environment",
+        "integration",
+        "integrations",
+        "invites",
+        "kv",
+        "keyvalue",
+        "magic",
+        "option",
+        "options",
+        "parameters",
+        "preferences",
+        "prefs",
+        "registry",
+        "sess",
+        "setting",
+        "settings",
+        "token",
+        "usermeta",
+        "variable",
+        "variables",
+        "vars",
+        "webhook",
+        "webhooks",
+        "wallet",
         "session",
         "tokens",
         "secrets",
@@ -170,6 +319,14 @@ pub(super) fn is_secret_table(name: &str) -> bool {
         "webauthn",
         "sso",
     ];
+    // `data_source` of dashboards, `core_config_data`.
+    if name.contains("data_source") {
+        return true;
+    }
+    // Views of the system are judged by their names.
+    if name.starts_with("pg_") || name.starts_with("sys") {
+        return false;
+    }
     let mut words = name.split(|c: char| !c.is_alphanumeric());
     let keys = words.clone().any(|word| word == "keys")
         && words.clone().any(|word| {
@@ -248,6 +405,17 @@ mod tests {
             "credential_data",
             "otp",
             "salt",
+            "lozinka",
+            "mat_khau",
+            "كلمة_المرور",
+            "userpwd",
+            "kartennummer",
+            "cc_num",
+            "pan",
+            "aadhaar",
+            "dsn",
+            "connection_string",
+            "otpauth_url",
         ] {
             assert!(is_secret_column(name), "{name}");
         }
@@ -273,6 +441,11 @@ mod tests {
             "otp_enabled",
             "cookie_consent",
             "salted_id",
+            "company",
+            "japan",
+            "account_id",
+            "straße",
+            "expand",
         ] {
             assert!(!is_secret_column(name), "{name}");
         }

@@ -13,7 +13,7 @@ struct Shown {
     etc: HashSet<&'static str>,
     settings: HashSet<&'static str>,
     names: HashSet<&'static str>,
-    parts: Vec<&'static str>,
+    parts: Vec<String>,
     whole: HashSet<&'static str>,
     in_use: HashSet<&'static str>,
     memory: HashSet<&'static str>,
@@ -21,7 +21,16 @@ struct Shown {
 
 static SHOWN: LazyLock<Shown> = LazyLock::new(|| {
     let mut groups = Groups::read(include_str!("shown.txt"));
-    let parts = groups.take("parts").into_iter().chain(groups.take("languages")).collect();
+    // `mot_de_passe` is written in one word too.
+    let words = groups.take("parts").into_iter().chain(groups.take("languages"));
+    let mut parts: Vec<String> = Vec::new();
+    for word in words {
+        let flat: String = word.chars().filter(|c| c.is_alphanumeric()).collect();
+        if flat != word {
+            parts.push(flat);
+        }
+        parts.push(word.to_owned());
+    }
     Shown {
         etc: groups.take("etc"),
         settings: groups.take("settings"),
@@ -38,7 +47,7 @@ const KEPT: &[&str] =
 
 /// Whether a name has a word in it that says that a password or a key is there.
 pub(super) fn names_secret(name: &str) -> bool {
-    SHOWN.parts.iter().any(|part| name.contains(part))
+    SHOWN.parts.iter().any(|part| name.contains(part.as_str()))
 }
 
 /// Whether a file with this whole name holds passwords or keys.
