@@ -141,6 +141,10 @@ impl Reader<'_> {
             things.add(content::made(path, &arguments));
         }
         arguments.iter().for_each(|argument| things.add_private(argument));
+        // An object of a class of the program.
+        for class in callee.functions() {
+            things.push(Thing::Object(class));
+        }
         things
     }
 }

@@ -83,7 +83,17 @@ impl Reader<'_> {
         self.changes_folder(&call);
         self.named_files(&call);
         self.service_call(&call);
+        self.judge_settings(it, &call);
+        self.named_by_request(&call);
+        self.asks_for_much(it.span, &last, &it.arguments, super::loops::is_own(&call));
+        if last == "insertAdjacentHTML"
+            && let Some(markup) = it.arguments.get(1).and_then(Argument::as_expression)
+            && self.things(markup).paths().any(rules::is_of_address)
+        {
+            self.ask(it.span, "code-page", "markup is made of what others sent".to_owned());
+        }
         self.own_call(it, &call);
+        self.unknown_method(it, &call);
         self.unknown_member(&call);
         self.sending_call(&call);
         self.shows_secret(&call);
@@ -300,6 +310,11 @@ impl Reader<'_> {
         self.named_files(&call);
         self.command(&call);
         self.unknown_member(&call);
+        self.asks_for_much(it.span, &name, &it.arguments, callee.functions().next().is_some());
+        let slow = it.arguments.first().and_then(Argument::as_expression).and_then(|first| self.text(first));
+        if name == "RegExp" && slow.is_some_and(|pattern| crate::code::patterns::takes_for_ever(&pattern)) {
+            self.ask_endless(it.span, "a pattern that may take for ever");
+        }
         if ["Command", "Request", "Socket", "Source", "Mail"].iter().any(|end| name.ends_with(end)) || name == "ws" {
             self.sending_call(&call);
         }
@@ -367,7 +382,15 @@ impl Reader<'_> {
         if is_markup && self.is_fetched_markup(&it.right) {
             self.ask(it.span, "code-page", "markup that another host sent is shown".to_owned());
         }
-        let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global");
+        let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global" | "self");
+        if object.paths().any(is_named_global) {
+            self.replaces_global(it.span, name.as_deref());
+        }
+        if let (Some(name), Expression::BooleanLiteral(on)) = (&name, &it.right)
+            && (on.value && crate::code::settings::exposes(name) || !on.value && crate::code::settings::protects(name))
+        {
+            self.ask(it.span, "code-rights", format!("`{name}` leaves a protection out"));
+        }
         if object.paths().any(|path| rules::is_replaceable(path) && !is_named_global(path)) {
             self.ask(it.span, "code-dynamic", "a function that others call is put in place of another".to_owned());
         }

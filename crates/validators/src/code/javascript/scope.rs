@@ -224,6 +224,11 @@ impl Scopes {
         self.holder(name).and_then(|at| self.all.get(at)?.names.get(name))
     }
 
+    /// The number that a name is known to hold.
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.find(name)?.text()?.parse().ok()
+    }
+
     /// Whether that was news is answered.
     pub(super) fn learn(&mut self, name: &str, things: Things) -> bool {
         let holder = self.holder(name).and_then(|at| self.all.get_mut(at));

@@ -1,13 +1,13 @@
 //! What was read out of files, variables and pages, and leaves this machine.
 
-use oxc_ast::ast::{AssignmentExpression, Expression, ObjectPropertyKind};
+use oxc_ast::ast::{AssignmentExpression, Expression, ObjectPropertyKind, TemplateLiteral};
 
 use super::content::{self, Piece};
 use super::effects::Call;
 use super::options::Found;
 use super::rules::effects;
 use super::scope::{Source, Thing, Things};
-use super::{Reader, fold};
+use super::{Pass, Reader, fold};
 use crate::code::places::{self, Variable};
 use crate::code::verbs;
 
@@ -15,7 +15,10 @@ impl Reader<'_> {
     pub(super) fn sending_call(&mut self, call: &Call<'_, '_>) {
         let name = verbs::snake(call.name).into_owned();
         let packages = || call.callee.paths().filter_map(effects::package);
-        let network = packages().any(effects::is_network) || call.callee.paths().any(effects::is_sender);
+        let elsewhere = || self.source.split(['"', '\'', '`']).any(places::is_foreign_store);
+        let network = packages().any(effects::is_network)
+            || call.callee.paths().any(effects::is_sender)
+            || packages().any(effects::is_store) && elsewhere();
         let unknown = call.object.is_some() && call.callee.paths().next().is_none() && !self.own.contains(call.name);
         let imports = || self.packages.iter().any(|package| effects::is_network(package));
         let by_name = unknown && effects::sends(&name) && imports();
@@ -59,6 +62,28 @@ impl Reader<'_> {
         }
     }
 
+    /// An address that is made of what was read gives it away wherever it is shown.
+    pub(super) fn address_of_private(&mut self, it: &TemplateLiteral<'_>) {
+        if self.pass != Pass::Judge || self.tagged {
+            return;
+        }
+        let begins = it.quasis.first().and_then(|text| text.value.cooked.as_ref()).map_or("", |text| text.as_str());
+        let is_near = || {
+            places::host(begins)
+                .is_some_and(|host| host.is_empty() || host.starts_with("localhost") || host.starts_with("127."))
+        };
+        let kept = |part: &Expression<'_>| {
+            self.things(part)
+                .private()
+                .any(|source| matches!(source, Source::File | Source::Part | Source::Environment))
+        };
+        // What is typed into a field for passwords may be in any name.
+        let typed = || self.source.contains("type=\"password\"") && !it.expressions.is_empty();
+        if begins.contains("://") && !is_near() && (it.expressions.iter().any(kept) || typed()) {
+            self.ask(it.span, "code-send", "an address is made of what was read".to_owned());
+        }
+    }
+
     /// A secret is shown where others read it.
     pub(super) fn shows_secret(&mut self, call: &Call<'_, '_>) {
         let shows = |path: &str| {
@@ -86,6 +111,24 @@ impl Reader<'_> {
             }
             Expression::BinaryExpression(sum) => {
                 self.is_secret_value(&sum.left, depth + 1) || self.is_secret_value(&sum.right, depth + 1)
+            }
+            Expression::StaticMemberExpression(member)
+                if matches!(
+                    member.property.name.as_str(),
+                    "authorization"
+                        | "password"
+                        | "passwd"
+                        | "secret"
+                        | "apiKey"
+                        | "accessToken"
+                        | "refreshToken"
+                        | "privateKey"
+                ) && self.things(&member.object).known.is_empty() =>
+            {
+                true
+            }
+            Expression::LogicalExpression(either) => {
+                self.is_secret_value(&either.left, depth + 1) || self.is_secret_value(&either.right, depth + 1)
             }
             other => self.things(other).paths().any(|path| {
                 let name = ["process.env.", "Deno.env.", "Bun.env.", "import.meta.env."]

@@ -84,6 +84,7 @@ impl Reader<'_> {
             },
             Expression::CallExpression(call) => self.answer(call, depth),
             Expression::NewExpression(call) => self.instance(call, depth),
+            Expression::RegExpLiteral(_) => Things::path("RegExp()"),
             Expression::TaggedTemplateExpression(tagged) => answers::called(&self.deep(&tagged.tag, depth)),
             Expression::AwaitExpression(inner) => self.deep(&inner.argument, depth),
             Expression::ImportExpression(import) => self.module(&import.source),

@@ -7,6 +7,7 @@ use super::rules::Route;
 use super::scope::join;
 use super::value::{Source, Val};
 use super::{ANNOTATIONS, Checker, fold, own, rules};
+use crate::code::{known, patterns};
 
 /// Functions that do nothing with a module but look at it.
 const LOOKERS: [&str; 14] = [
@@ -57,30 +58,44 @@ impl Checker<'_> {
             let place = method.attr.start();
             let callee = self.attribute(&base, &method.attr, place);
             let arguments = self.arguments(call, &callee, at);
+            self.note_receiver(&method.value, &base);
             self.readonly_method(place, &base, &method.attr, &arguments);
             self.judge_method(&base, &method.attr, &arguments, place);
             self.picks = own::picked(call) == own::Picked::Some;
             for base in base.each() {
+                self.doubt_method(base, &method.attr, &arguments, place);
                 self.doubt_call(Some(base), &method.attr, &arguments, place);
                 self.judge_call_effect(Some(base), &method.attr, &arguments, place);
             }
+            self.own_receiver = false;
             self.picks = false;
+            self.judge_settings(Some(&base), &method.attr, &arguments, place);
             self.judge_own_method(call, &base, &method.attr, place);
             self.judge_moved_rows(&method.attr, &arguments, place);
             self.run_given(&method.attr, &arguments, place);
             self.judge_environment(&callee, &arguments, place);
             self.taint(&method.value, &base, &method.attr, &arguments);
+            self.judge_session(&base, &method.attr, &arguments, place);
             let result = self.method(&base, &method.attr, &callee, &arguments, at);
-            return self.keep_private(Some(&base), &callee, &arguments, result);
+            let result = self.keep_private(Some(&base), &callee, &arguments, result);
+            self.note_read(&result);
+            return result;
         }
         let callee = self.value(&call.func);
         let arguments = self.arguments(call, &callee, at);
+        self.doubt_callee(call, &callee);
         if let Some((base, name)) = self.gotten(&call.func) {
             for base in base.each() {
+                self.doubt_method(base, &name, &arguments, at);
                 self.doubt_call(Some(base), &name, &arguments, at);
                 self.judge_call_effect(Some(base), &name, &arguments, at);
             }
         }
+        let named = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            _ => "",
+        };
+        self.judge_settings(None, named, &arguments, at);
         for path in callee.each().iter().filter_map(Val::as_path) {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             self.doubt_call(Some(&Val::path(module)), name, &arguments, at);
@@ -92,7 +107,9 @@ impl Checker<'_> {
         }
         self.judge_environment(&callee, &arguments, at);
         let result = self.apply(&callee, &arguments, at);
-        self.keep_private(None, &callee, &arguments, result)
+        let result = self.keep_private(None, &callee, &arguments, result);
+        self.note_read(&result);
+        result
     }
 
     /// The object and the name, where a method is asked for by a text: `getattr(x, "name")(..)`.
@@ -112,8 +129,11 @@ impl Checker<'_> {
 
     /// What an object is given by one of its methods it holds from then on.
     fn taint(&mut self, holder: &Expr, base: &Val, method: &str, arguments: &Arguments) {
-        const FILLS: [&str; 12] = [
+        const FILLS: [&str; 15] = [
             "add",
+            "add_field",
+            "set",
+            "set_cookie",
             "add_attachment",
             "append",
             "attach",
@@ -126,6 +146,10 @@ impl Checker<'_> {
             "update",
             "write",
         ];
+        let holder = match holder {
+            Expr::Attribute(member) => &*member.value,
+            other => other,
+        };
         let Expr::Name(name) = holder else { return };
         let file =
             base.each().iter().any(|base| base.as_path().is_some_and(|path| path.starts_with("builtins.open()")));
@@ -133,6 +157,12 @@ impl Checker<'_> {
             return;
         }
         let found = arguments.all().flat_map(Val::private).next().cloned();
+        let grows = self.read
+            && matches!(base, Val::Seq(_))
+            && arguments.all().any(|value| value.each().contains(&Val::Unknown));
+        if found.is_none() && grows {
+            self.bind(&name.id, base.clone().or(Val::Many(Val::Unknown.into())));
+        }
         if let Some(source) = found {
             self.bind(&name.id, base.clone().or(Val::Private(source)));
         }
@@ -211,6 +241,11 @@ impl Checker<'_> {
                 Val::Private(Source::File) if matches!(name, "get" | "pop") => Val::Private(Source::Part),
                 Val::Private(_) => base.clone(),
                 Val::Path(_) | Val::Class(_) => continue,
+                // `path.replace(".csv", ".json")`
+                Val::Unknown if name == "replace" && arguments.positional.len() == 2 => match arguments.get(1) {
+                    Some(Val::Text(end)) if end.starts_with('.') => Val::Partial("".into(), end.clone()),
+                    _ => continue,
+                },
                 // Text methods on an unknown value keep it unknown, unless they put it together from pieces.
                 _ if arguments.all().any(Val::is_opaque)
                     && matches!(name, "join" | "format" | "replace" | "translate") =>
@@ -250,8 +285,13 @@ impl Checker<'_> {
             results.push(match callee {
                 Val::Path(path) => self.apply_path(path, arguments, at),
                 Val::Func(place) => self.apply_function(*place, arguments),
-                // An object of the program's own class.
-                Val::Class(_) => Val::Unknown,
+                Val::Class(place) => {
+                    if let Some(maker) = self.makers.get(place).copied() {
+                        self.apply_function(maker, arguments);
+                    }
+                    let object = Val::Object(*place);
+                    self.inherited.get(place).map_or(object.clone(), |inherited| object.or(inherited.clone()))
+                }
                 Val::Opaque => Val::Opaque,
                 _ => Val::Unknown,
             });
@@ -279,6 +319,16 @@ impl Checker<'_> {
     }
 
     fn apply_path(&mut self, path: &str, arguments: &Arguments, at: TextSize) -> Val {
+        if self.judging && super::loops::fills_memory(path, arguments) {
+            self.ask_memory(at);
+        }
+        let is_slow = |value: &Val| value.as_str().is_some_and(patterns::takes_for_ever);
+        if self.judging
+            && (path.starts_with("re.") || path.starts_with("regex."))
+            && arguments.get(0).is_some_and(|pattern| pattern.each().iter().any(is_slow))
+        {
+            self.ask(at, "code-endless", "a pattern that may take for ever".to_owned(), None);
+        }
         if let Some(name) = path.strip_prefix("builtins.") {
             return self.apply_builtin(name, arguments, at);
         }
@@ -583,9 +633,20 @@ impl Checker<'_> {
             }
             for base in base.each() {
                 self.computed(base, name, at);
+                if let Val::Partial(start, _) = name {
+                    self.doubt_kept_member(base, start, at);
+                }
             }
             // What was chosen at run time may be asked for more, but not for names made at run time.
-            found.push(if matches!(name, Val::Plain | Val::Int(_)) { Val::Unknown } else { Val::Opaque });
+            // Of modules of the language what could lead out was refused; of other objects the beginning of the name tells.
+            let of_module =
+                base.each().iter().all(|base| base.as_path().is_some_and(|path| known::is_of_library(path)));
+            let begins = matches!(name, Val::Partial(start, _) if start.len() > 2);
+            found.push(match name {
+                _ if of_module || begins => Val::path("builtins.getattr()"),
+                Val::Plain | Val::Int(_) => Val::Unknown,
+                _ => Val::Opaque,
+            });
         }
         if let Some(default) = arguments.get(2) {
             found.push(default.clone());

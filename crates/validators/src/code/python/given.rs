@@ -53,7 +53,7 @@ const READING: &str = "PIL pillow toml tomli tomlkit orjson ujson simplejson msg
      shapely bson itsdangerous cattrs xmltodict environs yaml numpy joblib spacy seaborn skimage tinydb feedparser ics icalendar \
      jwt jose authlib pyarrow pycountry tokenizers tiktoken mcp discord dotenv rest_framework dacite bs4 gql";
 /// Operators by which a database runs code or overwrites.
-const OPERATORS: [&str; 5] = ["$where", "$function", "$accumulator", "$out", "$merge"];
+pub(super) const OPERATORS: [&str; 5] = ["$where", "$function", "$accumulator", "$out", "$merge"];
 
 fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()

@@ -55,6 +55,11 @@ impl Scope {
         self.ever.values().flat_map(Val::each).any(|value| matches!(value, Val::Path(path) if rules::is_guarded(path)))
     }
 
+    /// Whether it binds the name anywhere.
+    pub(super) fn binds(&self, name: &str) -> bool {
+        self.ever.contains_key(name)
+    }
+
     fn forget(&mut self, name: &str) {
         self.unsure.insert(name.to_owned());
     }
