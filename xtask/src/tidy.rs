@@ -7,6 +7,7 @@ mod absences;
 mod drawing;
 mod effects;
 mod modules;
+mod pages;
 mod ratchet;
 
 use std::fs;
@@ -55,6 +56,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         // Deleted but not yet committed, or not text: nothing to read.
         let Ok(text) = fs::read_to_string(layout.root.join(path)) else { continue };
         check_file(path, &text, &mut findings);
+        findings.refusals.extend(pages::lost_files(path, &text, &files));
         findings.refusals.extend(effects::check(path, &text));
         ratchet.count(path, &text);
         modules.note(path, &text);
@@ -64,6 +66,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     }
     let sources: Vec<(&Path, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
     findings.refusals.extend(absences::check(&absences::read(&page), &rooms, &sources));
+    findings.refusals.extend(pages::unnamed_steps(&page, &sources));
     findings.warnings.extend(effects::idle(&sources));
     for (refusals, warnings) in [ratchet.judge(), modules.judge()] {
         findings.refusals.extend(refusals);

@@ -195,7 +195,9 @@ impl<'a> RunningCall<'a> {
         let params = Some(tool.params.clone());
         let authority = CallAuthority { chain: tool.chain.clone(), limits: std::mem::take(limits), params };
         if !Box::pin(gate.is_within_limits(&tables, context, &call, &authority)).await {
-            return Err(lost("limits"));
+            // A permission may have ended since it was looked at: the limits that it brought went with it.
+            let lasts = gate.has_permissions(&tables, &server, place.policy.as_deref()).is_ok();
+            return Err(lost(if lasts { "limits" } else { "permissions" }));
         }
         *limits = gate.limits_on(&tables, session, &call);
         Ok(())

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod content;
+mod housekeeping;
 mod status;
 pub(crate) mod waiting;
 
@@ -26,21 +27,13 @@ use crate::directory::{self, ListKind, LocatedResource, OpenPages, View};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, GateContext, GateState, OWNER};
 use crate::server::{Server, ServerContext, StartTurns};
-use crate::services::{ManifestService, Services};
+use crate::services::Services;
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
 pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
 pub use status::ServerStatus;
 pub(crate) use switchboard_exchange::{object_of, text_of};
 
-/// How often calls whose client did not come back are looked for.
-const SWEEP: Duration = Duration::from_secs(30);
-/// How often what is long over is removed from the store.
-const FORGET: Duration = Duration::from_secs(600);
-/// How often it is looked whether tools became slower or faster.
-const TIMES: Duration = Duration::from_secs(5);
-/// The poll interval for changed grants while clients are connected.
-const GRANT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -129,38 +122,7 @@ impl Kernel {
         }));
         tokio::spawn(auditing);
         kernel.0.gate.audit.set_sinks(vec![kernel.0.services.events.clone(), kernel.0.gate.server_sinks.clone()]);
-        let sweeper = kernel.clone();
-        kernel.spawn(async move {
-            let mut swept = tokio::time::Instant::now();
-            let mut timed = swept;
-            let mut forgot = None;
-            loop {
-                // Without a store nothing is granted by others.
-                let pause = if sweeper.0.gate.store().is_some() { GRANT_POLL_INTERVAL } else { SWEEP };
-                tokio::select! {
-                    () = sweeper.0.closing.cancelled() => break,
-                    () = tokio::time::sleep(pause) => {}
-                }
-                if timed.elapsed() >= TIMES {
-                    timed = tokio::time::Instant::now();
-                    ManifestService::of(&sweeper).look_at_times();
-                }
-                if swept.elapsed() >= SWEEP {
-                    swept = tokio::time::Instant::now();
-                    sweeper.0.exchange.sweep(swept);
-                    if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
-                        forgot = Some(swept);
-                        sweeper.exchange().forget_old().await;
-                    }
-                }
-                // A client that waits for notices makes no calls, and still must not hear of what was taken from it.
-                if !sweeper.0.clients.is_empty() {
-                    let _ = sweeper.gate().tables().await;
-                }
-                let noting = sweeper.clone();
-                let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
-            }
-        });
+        kernel.spawn(housekeeping::run(kernel.clone()));
         kernel.spawn(kernel.exchange().watch_rights());
         if let Some(store) = kernel.0.gate.store().cloned() {
             let (gate, approvals) = (kernel.0.gate.clone(), store.clone());

@@ -362,6 +362,12 @@ pub fn counts(name: &str) -> bool {
     row.map_or_else(|| name.starts_with(PREFIX) || names::is_reserved(name), |row| row.counts)
 }
 
+/// Whether the kernel has a tool of this name, for whichever clients.
+#[must_use]
+pub fn is_own_tool(name: &str) -> bool {
+    of_tool(name).is_some()
+}
+
 /// How methods of MGP begin.
 pub(crate) const PREFIX: &str = "mgp/";
 

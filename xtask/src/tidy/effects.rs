@@ -87,7 +87,11 @@ const EFFECTS: &[Effect] = &[
             files("services", &["registry/register.rs"], "a start is waited for"),
             files("clients", &["link.rs"], "a lost connection is not made again at once"),
             files("kernel", &["access.rs"], "read for a command"),
-            files("kernel", &["kernel.rs", "kernel/waiting.rs"], "work beside calls, and waits for servers"),
+            files(
+                "kernel",
+                &["kernel.rs", "kernel/housekeeping.rs", "kernel/waiting.rs"],
+                "work beside calls, and waits for servers",
+            ),
             files(
                 "peer",
                 &["client/http/timer.rs", "client/stdio.rs", "duplex.rs", "server/http/"],
@@ -173,7 +177,11 @@ const EFFECTS: &[Effect] = &[
                 &["discovery/index.rs", "registry/"],
                 "an index is built beside requests; a caller may give up",
             ),
-            files("kernel", &["kernel.rs"], "the writer of the audit log"),
+            files(
+                "kernel",
+                &["kernel.rs", "kernel/housekeeping.rs"],
+                "the writer of the audit log, and notes of open calls",
+            ),
             all("peer", "connections"),
             files("store", &["postgres/", "sql/", "sqlite.rs", "sqlite/"], "databases block"),
             files("transport", &["child/", "confine/", "http_client/pool.rs"], "connections and children"),

@@ -9,7 +9,6 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::proposals::{self, manifest, streaming};
 use switchboard_wire::Raw;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -18,13 +17,11 @@ use crate::directory::View;
 use crate::gate::{PROGRESS_INTERVAL, Subject, countdown, unavailable};
 use crate::names;
 use crate::server::Server;
+use crate::services::table;
 
 /// How long a client that says hello waits for servers that are just starting, counted from their start, where there are
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
-/// The kernel's own tools whose names a server may have as well.
-const OWN_TOOLS: [&str; 4] =
-    [streaming::RESUME_TOOL, proposals::CHECK_PERMISSIONS, proposals::NEGOTIATE_SCOPES, manifest::GET_MANIFEST];
 
 /// Waits until `is_known` holds, while servers are starting: the others do not wait for one that hangs.
 pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> bool + Send) {
@@ -58,7 +55,8 @@ impl Named<'_> {
         if view.servers.iter().all(|server| server.phase().is_settled()) {
             return;
         }
-        if names::is_reserved(self.name) || OWN_TOOLS.contains(&self.name) {
+        // A server may have a tool of such a name as well.
+        if names::is_reserved(self.name) || table::is_own_tool(self.name) {
             return until_known(self.kernel, is_known).await;
         }
         let Ok(tables) = self.kernel.gate().tables().await else { return };
