@@ -31,7 +31,7 @@ use crate::services::house::{
     ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup,
 };
 use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, ServerOffers, ServerRegistration};
-use crate::services::{Services, ToolContext};
+use crate::services::{Services, ToolContext, table};
 use moment::{RightsNow, ServersNow};
 
 /// The session tokens that somebody shows, as the gate reads them.
@@ -297,6 +297,10 @@ impl Setup for Kernel {
 
     fn services(&self) -> &Services {
         Self::services(self)
+    }
+
+    fn own_tools(&self, context: &Context) -> Vec<Raw> {
+        table::listed(self, context, true)
     }
 
     fn servers_changed(&self) {

@@ -26,8 +26,8 @@ use switchboard_wire::{Id, Limits, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use super::Services;
-use super::discovery::ToolContext;
-use super::registry::ServerOffers;
+use super::server_offers::ServerOffers;
+use super::tool_context::ToolContext;
 
 /// Where a tool is that a client named.
 #[derive(Debug, Clone)]
@@ -339,6 +339,9 @@ pub trait Setup: Send + Sync {
 
     /// What services keep.
     fn services(&self) -> &Services;
+
+    /// The definitions of the kernel's own tools that stand in the manifest of a client.
+    fn own_tools(&self, context: &Context) -> Vec<Raw>;
 
     /// Servers have come or gone by the registry.
     fn servers_changed(&self);

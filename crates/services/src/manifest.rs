@@ -38,7 +38,7 @@ use switchboard_wire::{Edit, Notification, Raw};
 
 use super::discovery::ToolFinder;
 use super::house::{DynHouse, ServerView, ShownTool, ToolRoute};
-use super::table::{self, Form, OwnMethod, OwnTool, run};
+use super::row::{Form, OwnMethod, OwnTool, run};
 use build::{Built, Known};
 
 /// For how many seconds a manifest need not be asked for again, unless a notice comes.
@@ -201,7 +201,7 @@ impl<'a> ManifestService<'a> {
     /// Every tool of the kernel that this client can call, listed or not.
     async fn own_definitions(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
         let mut tools = ToolFinder::of(self.house).finding_tools(context, view).await;
-        tools.extend(table::listed(self.house, context, true));
+        tools.extend(self.house.own_tools(context));
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
         tools.retain(|tool| name(tool).is_some_and(|name| view.tool(&name).is_none()));
         tools

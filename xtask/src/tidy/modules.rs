@@ -18,7 +18,7 @@ const IN_CYCLES: [(&str, usize); 14] = [
     ("policy", 3),
     ("protocol", 2),
     ("sdk", 5),
-    ("services", 12),
+    ("services", 2),
     ("store", 17),
     ("switchboard", 13),
     ("upstream", 2),

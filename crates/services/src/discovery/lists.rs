@@ -14,10 +14,10 @@ use switchboard_protocol::mgp::{Agreement, Extension};
 use switchboard_upstream::ListKind;
 use switchboard_wire::{Edit, Notification, Raw};
 
-use super::clients::Bearing;
 use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
 use crate::house::ServerView;
 use crate::registry::Registrar;
+use crate::tool_context::Bearing;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;

@@ -22,7 +22,7 @@ use switchboard_services::house::{
     OngoingCalls, ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup, ShownTool, ToolRoute,
 };
 use switchboard_services::registry::ServerOffers;
-use switchboard_services::{Services, ToolContext};
+use switchboard_services::{Services, ToolContext, table};
 use switchboard_store::{AccessEntry, Store};
 use switchboard_upstream::{ListKind, Server};
 use switchboard_wire::{Id, Limits, Notification, Raw};
@@ -365,6 +365,10 @@ impl Setup for Empty {
 
     fn services(&self) -> &Services {
         &self.services
+    }
+
+    fn own_tools(&self, context: &Context) -> Vec<Raw> {
+        table::listed(self, context, true)
     }
 
     fn servers_changed(&self) {}

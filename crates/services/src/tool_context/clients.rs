@@ -116,7 +116,7 @@ impl Clients {
     }
 
     /// The largest budget of any client.
-    pub(super) fn largest(&self, general: usize) -> usize {
+    pub(crate) fn largest(&self, general: usize) -> usize {
         let known = KNOWN.iter().filter_map(|known| known.max_tokens);
         self.0.values().filter_map(|said| said.max_tokens).chain(known).fold(general, usize::max)
     }
@@ -124,20 +124,20 @@ impl Clients {
 
 /// What one client bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bearing {
-    pub(super) shown: Shown,
-    pub(super) max_tools: usize,
-    pub(super) max_tokens: Option<usize>,
+pub(crate) struct Bearing {
+    pub(crate) shown: Shown,
+    pub(crate) max_tools: usize,
+    pub(crate) max_tokens: Option<usize>,
     /// Characters of the name of a tool, where they are not those of everybody.
-    pub(super) max_name_length: Option<usize>,
+    pub(crate) max_name_length: Option<usize>,
     /// Whether it is one of our own commands: a person looks on, and no model.
-    pub(super) is_command_line: bool,
+    pub(crate) is_command_line: bool,
 }
 
 impl Bearing {
     /// How much of some tools this client is listed. A server that stands alone is shown whole, as it would be without a
     /// kernel in between, while the client takes so many tools.
-    pub(super) fn level(&self, general: Budget, tools: usize, tokens: usize, stands_alone: bool) -> Level {
+    pub(crate) fn level(&self, general: Budget, tools: usize, tokens: usize, stands_alone: bool) -> Level {
         match self.shown {
             Shown::At(level) => level,
             // What goes over the number of tools that a client takes would be dropped there, and found by nobody.
@@ -148,7 +148,7 @@ impl Bearing {
     }
 
     /// The budget for this client, where `general` is everybody's.
-    pub(super) fn budget(&self, general: Budget) -> Budget {
+    pub(crate) fn budget(&self, general: Budget) -> Budget {
         let max_tokens = self.max_tokens.unwrap_or(general.max_tokens);
         Budget { max_tokens, discovery_reserve: general.discovery_reserve.min(max_tokens), ..general }
     }
