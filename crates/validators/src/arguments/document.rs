@@ -56,19 +56,17 @@ pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
     Ok(reader.pairs)
 }
 
-/// The cells of a table, each below the word that its column begins with: lines of as many cells as the first, parted by one sign.
+/// The cells of a table, each below the word that its column begins with: what lines have between one sign.
 fn table<'a>(text: &'a str, reader: &mut Reader<'a>) {
-    let lines = || text.split(ends_line).filter(|line| !line.trim().is_empty());
-    let cells = |line: &'a str, sign: char| line.split(sign).map(|cell| unquoted(cell.trim()).0);
-    let count = |line: &str, sign: char| line.matches(sign).count();
-    let parts = |sign: &char| {
-        lines().next().is_some_and(|first| count(first, *sign) > 0 && lines().all(|line| count(line, *sign) > 0))
-    };
-    for sign in [',', ';', '\t', '|'].into_iter().filter(parts) {
-        let heads: Vec<&str> = lines().next().into_iter().flat_map(|line| cells(line, sign)).collect();
-        for line in lines() {
-            for (at, cell) in cells(line, sign).enumerate().filter(|(_, cell)| !cell.is_empty()) {
-                let head = heads.get(at).copied().filter(|head| *head != cell).unwrap_or_default();
+    for sign in [',', ';', '\t', '|'] {
+        let cells = |line: &'a str| line.split(sign).map(|cell| unquoted(cell.trim()).0);
+        let mut lines = text.split(ends_line).filter(|line| line.contains(sign));
+        let heads: Vec<&str> = lines.next().into_iter().flat_map(cells).collect();
+        heads.iter().for_each(|cell| reader.push("", "", Cow::Borrowed(cell), false));
+        for line in lines {
+            let is_row = line.matches(sign).count() + 1 == heads.len();
+            for (at, cell) in cells(line).enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                let head = heads.get(at).copied().filter(|_| is_row).unwrap_or_default();
                 reader.push(keyed(head), "", Cow::Borrowed(cell), false);
             }
         }

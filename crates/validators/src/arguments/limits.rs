@@ -49,8 +49,9 @@ struct Known<'a> {
     files: bool,
     /// Whether it is for what is mounted into a container.
     mount: bool,
-    /// Whether its text is a document, by its key.
+    /// Whether its text is a document, or may speak of places, by its key.
     document: bool,
+    text: bool,
     /// Whether it goes to a cluster, and whether a text would by its key alone.
     for_cluster: bool,
     spec: bool,
@@ -64,7 +65,7 @@ impl Known<'_> {
     const fn nothing() -> Self {
         let (field, role) = (Field::Unknown, Role::Other);
         let (named, operand, words, patch, files, mount) = (false, false, false, false, false, false);
-        let (document, for_cluster, spec, resource, of_node) = (false, false, false, false, false);
+        let (document, text, for_cluster, spec, resource, of_node) = (false, false, false, false, false, false);
         let (machine, other, several) = (Machine::No, remote::Other::No, false);
         let evidence = Evidence::none();
         Self {
@@ -80,6 +81,7 @@ impl Known<'_> {
             files,
             mount,
             document,
+            text,
             for_cluster,
             spec,
             resource,
@@ -181,7 +183,8 @@ impl<'a> Limits<'a> {
                     let words = in_words;
                     let (patch, files) = (patch::is_key(&key), pattern::is_key_of_files(&key));
                     let mount = value::is_mount_key(&key);
-                    let document = Key::of(&key).said_last().has(Mark::Document);
+                    let last = Key::of(&key).said_last();
+                    let (document, text) = (last.has(Mark::Document), last.has(Mark::Text));
                     let for_cluster = of_cluster && value::is_for_cluster(&key, &member);
                     let spec = of_cluster && Key::of(&key).has(Mark::Spec);
                     let of_node = resource && value::is_of_node(known.of_node, &key);
@@ -198,6 +201,7 @@ impl<'a> Limits<'a> {
                         files,
                         mount,
                         document,
+                        text,
                         for_cluster,
                         spec,
                         resource,
@@ -329,10 +333,10 @@ impl<'a> Limits<'a> {
             }
         }
         let mut manifest = false;
-        if *field == Field::Unknown || known.document && !is_body {
+        if *field == Field::Unknown || (known.document || is_place && is_text) && !is_body {
             let pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
             let of_cluster = self.checks.about.speaks_of_clusters;
-            manifest = of_cluster && value::is_manifest(&pairs, known.spec);
+            manifest = of_cluster && value::is_manifest(text, &pairs, known.spec);
             self.document(text, &pairs, manifest, depth + 1)?;
         }
         let routed = (*field == Field::Unknown && !self.checks.places.is_empty() && value::has_routes(text))
@@ -351,6 +355,9 @@ impl<'a> Limits<'a> {
             let (field, anchored) = if found { (Field::Below, false) } else { (*field, self.anchored) };
             if !several {
                 at(SCOPE, place::check(&self.checks.places, field, evidence, anchored, text, self.world))?;
+            }
+            if (field == Field::Unknown || is_place && is_text && !is_body) && !known.text {
+                at(SCOPE, place::check_quoted(&self.checks.places, text, self.world))?;
             }
             if *role == Role::Path {
                 at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;

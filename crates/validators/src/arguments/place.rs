@@ -438,16 +438,37 @@ pub(super) fn check_code(places: &[path::Scope], text: &str, world: &dyn World) 
     if !text.trim_end().contains(ends_line) {
         return check_word(places, text, world);
     }
-    let first = text.lines().next().and_then(|line| line.strip_prefix("#!")?.split_whitespace().next());
-    let first = first.filter(|program| crate::shell::is_of_system(program));
-    let lines = text.split(ends_line).map(str::trim).skip(usize::from(first.is_some()));
+    let (program, words) = text.lines().next().and_then(interpreter).unwrap_or_default();
+    let of_system = crate::shell::is_of_system(program);
+    if of_system {
+        words.split_whitespace().try_for_each(|word| check_word(places, word, world))?;
+    }
     let is_comment = |piece: &str| piece.trim_matches(['/', '*']).is_empty();
-    lines.filter(|line| !line.is_empty()).try_for_each(|line| {
+    let lines = text.split(ends_line).map(str::trim).skip(usize::from(of_system)).filter(|line| !line.is_empty());
+    lines.into_iter().try_for_each(|line| {
         let whole = form(line) == Form::Path && !line.contains(char::is_whitespace);
         let marked = without_marks(line).and_then(|path| path.split_whitespace().next());
         let pieces = glued::parts(line).chain(whole.then_some(line)).chain(marked);
         let mut pieces = pieces.filter(|piece| !is_comment(piece));
-        pieces.try_for_each(|piece| one(places, piece, world))
+        pieces.try_for_each(|piece| one(places, piece, world))?;
+        check_routes(places, line, world)
+    })
+}
+
+/// The program that a script names in its first line, and the words behind it, of which the program of `env` is one.
+fn interpreter(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_prefix("#!")?.trim_start();
+    Some(line.split_once(char::is_whitespace).unwrap_or((line, "")))
+}
+
+/// Whether what stands in quotes and brackets in a text, or behind another sign, lies inside where it names a place by itself.
+/// What a sentence only speaks of stands between blanks.
+pub(super) fn check_quoted(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let pieces = text.split(|c: char| "()[]{}<>\"'`=,;|".contains(c)).flat_map(|piece| piece.split("::"));
+    let mut pieces = pieces.filter(|piece| piece.len() < text.len() && body::is_there(places, piece));
+    pieces.try_for_each(|piece| match piece.contains(char::is_whitespace) {
+        true => Ok(()),
+        false => inside(places, piece, world),
     })
 }
 

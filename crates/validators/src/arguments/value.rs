@@ -13,6 +13,8 @@ use crate::Verdict;
 const ROUTED: [&str; 5] = ["apiVersion:", "openapi:", "swagger:", "\"openapi\"", "\"swagger\""];
 /// What a resource of a cluster begins with.
 const OF_CLUSTER: [&str; 2] = ["apiVersion", "kind"];
+/// Kinds of resources that are for a client, and name files of its machine.
+const OF_CLIENTS: [&str; 3] = ["Config", "Kustomization", "Component"];
 /// What a step of a patch of JSON does, and what else it says.
 const STEPS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 const OF_STEP: [&str; 4] = ["op", "path", "from", "value"];
@@ -45,9 +47,9 @@ pub(super) fn is_resource(object: &Object) -> bool {
     OF_CLUSTER.iter().all(|key| object.get(key).is_some()) && !is_config(object)
 }
 
-/// Whether an object says that it is the configuration of a client.
+/// Whether an object says that it is for a client, and names files of this machine.
 pub(super) fn is_config(object: &Object) -> bool {
-    object.get("kind").and_then(|kind| kind.as_text()).is_some_and(|kind| kind == "Config")
+    object.get("kind").and_then(|kind| kind.as_text()).is_some_and(|kind| OF_CLIENTS.contains(&kind.as_str()))
 }
 
 /// Whether what stands under a key goes to a cluster: a specification or a patch, and what says of itself that it is a resource.
@@ -65,12 +67,18 @@ pub(super) fn is_for_cluster(key: &str, value: &Raw) -> bool {
     }
 }
 
-/// Whether the pairs of a document are those of resources: by their key, or as it says of itself. The configuration of a client is
-/// none.
-pub(super) fn is_manifest(pairs: &[Pair<'_>], is_spec: bool) -> bool {
-    let is_config = |pair: &Pair<'_>| pair.key == "kind" && pair.value == "Config";
+/// Whether a document is one of resources: by its key, or as it says of itself. What is for a client is none, nor is one whose
+/// values stand elsewhere in it, below other keys.
+pub(super) fn is_manifest(text: &str, pairs: &[Pair<'_>], is_spec: bool) -> bool {
+    let of_client = |pair: &Pair<'_>| pair.key == "kind" && OF_CLIENTS.contains(&&*pair.value);
     let says_so = || OF_CLUSTER.iter().all(|key| pairs.iter().any(|pair| pair.key == *key));
-    !pairs.is_empty() && !pairs.iter().any(is_config) && (is_spec || says_so())
+    let is_alias = |at: usize| {
+        let (front, behind) = (&text[..at], &text[at + 1..]);
+        let begins = front.ends_with(|c: char| c.is_whitespace() || "[{,:".contains(c));
+        begins && behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    let has_alias = || text.match_indices('*').any(|(at, _)| is_alias(at));
+    !pairs.is_empty() && (is_spec || says_so()) && !pairs.iter().any(of_client) && !has_alias()
 }
 
 /// Whether what stands under a key of a resource lies on the machine that runs its containers. `around` is what was said by the

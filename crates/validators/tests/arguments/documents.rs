@@ -377,7 +377,25 @@ fn keys_cells_and_named_documents_are_read() {
         "name,value\nx,\"/etc/shadow\"",
         "op,path\nread,/secret/x",
     ] {
-        hostile.extend([json!({"csv": table}), json!({"rows": table}), json!({"x": table})]);
+        hostile.extend([json!({"csv": table}), json!({"rows": table}), json!({"x": table}), json!({"input": table})]);
+    }
+    for text in [
+        "import \"/etc/shadow\"",
+        "{{ file '/etc/shadow' }}",
+        "@import url(/etc/shadow)",
+        "#include </etc/shadow>",
+        "a::/etc/shadow\nb::/etc/x",
+        "(/etc/shadow)\n(x)",
+        "k,v\n\"a\nb\",/etc/shadow\n",
+        "# c\na,/etc/shadow\nb,x\n",
+        "a: <%= File.read('/etc/shadow') %>\nb: c",
+    ] {
+        hostile.extend([json!({"config": text}), json!({"x": text})]);
+    }
+    for text in
+        ["- /etc/shadow\n- x", "a: !include /etc/shadow\nb: c", "a => /etc/shadow\nb => x", "<a>/etc/shadow</a>\n<b/>"]
+    {
+        hostile.extend([json!({"input": text}), json!({"source": text}), json!({"x": text})]);
     }
     for document in [
         "services:\n  x:\n    env_file: ../private/.env\n",
@@ -392,6 +410,8 @@ fn keys_cells_and_named_documents_are_read() {
     assert_honest(
         &checks,
         &[
+            json!({"observation": "It reads '/etc/app.conf' (and \"/var/log/x\")."}),
+            json!({"task": "look at /etc/app.conf, then restart"}),
             json!({"csv": "date,route,ms\n2026-11-19,/api/login,12\n"}),
             json!({"csv": "name,email\nAnn,ann@example.org\n"}),
             json!({"rows": "a;b\n1;2/3\n"}),

@@ -63,6 +63,9 @@ fn the_paths_in_resources_of_a_cluster_are_those_of_containers() {
             json!({"manifest": pod(&json!({"hostPath": {"path": "/etc"}})).to_string()}),
             json!({"manifest": {"apiVersion": "v1", "kind": "Config", "users": [{"client-key": "/root/x/key"}]}}),
             json!({"manifest": "apiVersion: v1\nkind: Config\nusers:\n- client-key: /root/x/key\n"}),
+            json!({"manifest": "apiVersion: x/v1\nkind: Kustomization\nresources:\n- /etc/x.yaml\n"}),
+            json!({"manifest": {"apiVersion": "x/v1", "kind": "Kustomization", "resources": ["/etc/x.yaml"]}}),
+            json!({"manifest": format!("{MANIFEST}a: &a {{path: /etc/x}}\nhostPath: *a\n")}),
         ],
     );
     // To any other tool the same text may be a list of what is to be done.
@@ -182,6 +185,9 @@ fn programs_name_their_interpreter_and_comments_are_no_paths() {
             json!({"code": "a = 1\n\"/secret/x\"\n"}),
             json!({"code": "a = 1\nopen('/secret/x')\n"}),
             json!({"code": "/secret/x\n/secret/y\n"}),
+            json!({"code": "#!/usr/bin/env /secret/x\na\n"}),
+            json!({"code": "#!/usr/bin/env -S cat /etc/shadow\na\n"}),
+            json!({"code": "a\nopen(\"$HOME/x\")\n"}),
         ],
     );
 }
