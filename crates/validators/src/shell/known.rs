@@ -5,8 +5,10 @@
 //! is in no table is not understood, and a person is asked. The table is data (`known/*.txt`; docs/commands.md has the
 //! format), and an operator can add lines of his own.
 
+mod addresses;
 mod amounts;
 mod artefacts;
+mod branches;
 mod changed;
 mod databases;
 mod decisive;
@@ -29,6 +31,8 @@ mod special;
 mod table;
 mod tasks;
 mod written;
+
+use std::borrow::Cow;
 
 use super::lexer::Word;
 use super::program::{base_name, is_of_system};
@@ -418,17 +422,17 @@ fn command(
     special::check(name, subcommand, arguments)?;
     kept::check(name, subcommand, arguments)?;
     secrets::check(shown, name, arguments)?;
-    let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { rest.to_vec() };
+    let rest = if line.has(Flag::Exec) { without_command(rest, understood, depth)? } else { Cow::Borrowed(rest) };
     line.check_options(shown, &rest, own.filter(|_| skip > 0))?;
     Ok(line.effect)
 }
 
 /// The words of a program that runs a command on what it finds, without that command, which may only read.
-fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Result<Vec<Word>, Finding> {
+fn without_command<'w>(words: &'w [Word], understood: &Understood, depth: usize) -> Result<Cow<'w, [Word]>, Finding> {
     let is_exec = |word: &Word| {
         matches!(word.text.as_str(), "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch") && !word.quoted
     };
-    let Some(at) = words.iter().position(is_exec) else { return Ok(words.to_vec()) };
+    let Some(at) = words.iter().position(is_exec) else { return Ok(Cow::Borrowed(words)) };
     if secrets::is_wide(words) {
         return Err(unknown("what is found and shown there is"));
     }
@@ -441,7 +445,7 @@ fn without_command(words: &[Word], understood: &Understood, depth: usize) -> Res
     if rest.iter().any(is_exec) {
         return Err(unknown("more than one command on what is found is"));
     }
-    Ok(words[..at].iter().chain(rest).cloned().collect())
+    Ok(Cow::Owned(words[..at].iter().chain(rest).cloned().collect()))
 }
 
 /// Whether a word names code that others may have put there: in a folder where everybody writes, or in one of the project.

@@ -13,6 +13,7 @@ use super::{fragment, secrets};
 
 const CATALOGS: &str = include_str!("known/catalogs.txt");
 const PRIVATE: &str = include_str!("known/private.txt");
+const PEOPLE: &str = include_str!("known/people.txt");
 
 /// Schemas of systems, and the group of the table that says what is harmless in them.
 const SCHEMAS: &[(&str, &str)] = &[
@@ -73,6 +74,8 @@ struct Tables {
     prefixes: Vec<(&'static str, Group, bool)>,
     settings: HashSet<&'static str>,
     show: HashSet<&'static str>,
+    people: HashSet<&'static str>,
+    of_people: HashSet<&'static str>,
     private_schemas: HashSet<&'static str>,
     private_owned: HashSet<&'static str>,
     private_partly: HashSet<&'static str>,
@@ -86,6 +89,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     prefixes: PREFIXES.iter().map(|(prefix, group, cut)| (*prefix, Group::of(CATALOGS, group), *cut)).collect(),
     settings: words_of(CATALOGS, Some("settings")),
     show: CATALOGS.split_once("[show]\n").map(|(_, lines)| lines.lines().collect()).unwrap_or_default(),
+    people: words_of(PEOPLE, Some("tables")),
+    of_people: words_of(PEOPLE, Some("columns")),
     private_schemas: words_of(PRIVATE, Some("schemas")),
     private_owned: words_of(PRIVATE, Some("owned")),
     private_partly: words_of(PRIVATE, Some("partly")),
@@ -159,10 +164,57 @@ pub(super) fn doubt(statement: &[Token], places: &Places) -> Option<String> {
             return Some(format!("what the column `{last}` holds can be found out by the answer"));
         }
     }
+    if let Some(why) = of_people(statement, places) {
+        return Some(why);
+    }
     if asks_for_secret(statement) {
         return Some("a value is looked up by the name of a secret".to_owned());
     }
     shown(statement)
+}
+
+/// What is shown of a table of people who sign in, where it is the only one: columns made of words that are known. Who asks for all of it says so.
+fn of_people(statement: &[Token], places: &Places) -> Option<String> {
+    let named = |at: usize| places.is_table(at).then(|| statement.get(at).and_then(fragment::name)).flatten();
+    let mut tables = (0..statement.len()).filter_map(named);
+    let table = tables.next().filter(|_| tables.next().is_none())?;
+    let last = table.rsplit('.').next().unwrap_or_default();
+    // `app.users`: the schema stands in place of the table.
+    let owned = statement
+        .windows(3)
+        .find(|three| three[1].is('.') && fragment::name(&three[0]).is_some_and(|name| name == table));
+    let owned = owned.and_then(|three| fragment::name(&three[2]));
+    let last = owned.as_deref().unwrap_or(last);
+    if !TABLES.people.contains(last) {
+        return None;
+    }
+    let why = || Some(format!("`{last}` has more in it than what is known to be harmless"));
+    let verb = statement.first().and_then(Token::word);
+    let from = statement.iter().position(|token| token.word() == Some("from"));
+    let (Some("select"), Some(from)) = (verb, from) else { return None };
+    let list = &statement[1..from];
+    // What is left out is not shown.
+    if list.iter().any(|token| matches!(token.word(), Some("except" | "exclude" | "replace"))) {
+        return None;
+    }
+    let unknown = list.iter().enumerate().any(|(at, token)| {
+        let next = list.get(at + 1);
+        let before = at.checked_sub(1).and_then(|before| list.get(before));
+        let called = next.is_some_and(|next| next.is('(') || next.is('.') || next.is('['));
+        let aliased = before.is_some_and(|before| before.word() == Some("as") || before.is(')') || before.is(':'));
+        let is_type = before.is_some_and(|before| matches!(before.word(), Some("interval" | "date" | "cast")));
+        let Token::Word(word, _) = token else { return false };
+        !called
+            && !aliased
+            && !is_type
+            && !super::grammar::is_keyword(word)
+            && !word.ends_with("_at")
+            && !word.split('_').all(|part| {
+                let bare = part.trim_end_matches(|c: char| c.is_ascii_digit());
+                TABLES.of_people.contains(bare) || bare.is_empty()
+            })
+    });
+    if unknown { why() } else { None }
 }
 
 /// Whether a value can be found out piece by piece: it is compared with a pattern or with less and more, rows are sorted or

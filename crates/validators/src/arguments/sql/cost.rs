@@ -313,7 +313,7 @@ const MAX_NESTED: usize = 4;
 fn unbounded(statement: &[Token]) -> Option<&'static str> {
     let word = |at: usize| statement.get(at).and_then(Token::word);
     let symbol = |at: usize, symbol: char| statement.get(at).is_some_and(|token| token.is(symbol));
-    let (mut joined, mut replaced) = (0, 0);
+    let (mut joined, mut replaced, mut is_joined) = (0, 0, false);
     for at in 0..statement.len() {
         joined += usize::from(symbol(at, '|') && symbol(at + 1, '|'));
         match word(at) {
@@ -336,7 +336,12 @@ fn unbounded(statement: &[Token]) -> Option<&'static str> {
             Some("replace" | "translate" | "concat" | "regexp_replace") if symbol(at + 1, '(') => {
                 replaced += usize::from(word(at) == word(at + 2));
             }
-            Some("on") if joins_by_difference(&statement[at + 1..]) => {
+            Some("join") => is_joined = true,
+            Some("on")
+                if is_joined
+                    && at.checked_sub(1).and_then(word) != Some("distinct")
+                    && joins_by_difference(&statement[at + 1..]) =>
+            {
                 return Some("tables are multiplied with each other");
             }
             _ => {}
@@ -345,7 +350,7 @@ fn unbounded(statement: &[Token]) -> Option<&'static str> {
     (joined > MAX_JOINED || replaced >= MAX_NESTED).then_some("a text is put together again and again")
 }
 
-/// Whether a condition of a join holds for nearly every two rows: it only says what is not the same.
+/// Whether a condition of a join holds for many of all pairs of rows: it says what differs, what is less or like another, or nothing.
 fn joins_by_difference(condition: &[Token]) -> bool {
     const ENDS: [&str; 16] = [
         "join", "left", "right", "inner", "cross", "full", "where", "group", "order", "limit", "having", "union",
@@ -357,8 +362,31 @@ fn joins_by_difference(condition: &[Token]) -> bool {
         .unwrap_or(condition.len());
     let condition = &condition[..end];
     let differs = condition.windows(2).any(|two| two[1].is('=') && two[0].is('!') || two[0].is('<') && two[1].is('>'));
-    let same = condition.windows(2).any(|two| two[1].is('=') && !(two[0].is('!') || two[0].is('<') || two[0].is('>')));
-    differs && !same
+    let equal = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| condition.get(before));
+        condition[at].is('=') && !before.is_some_and(|before| before.is('!') || before.is('<') || before.is('>'))
+    };
+    // `a.id = a.id` holds for every row.
+    let itself = |at: usize| {
+        let side = |from: usize| condition.get(from..from + 3);
+        at >= 3
+            && side(at - 3).is_some()
+            && side(at - 3) == side(at + 1)
+            && condition.get(at - 2).is_some_and(|dot| dot.is('.'))
+    };
+    let same = (0..condition.len()).any(|at| equal(at) && !itself(at));
+    let none = !condition.iter().any(|token| {
+        token.is('=')
+            || token.word().is_some_and(|word| {
+                matches!(word, "true" | "between" | "in" | "using")
+                    || word.starts_with("st_")
+                    || word.contains("overlap")
+                    || word.contains("contain")
+            })
+            || token.is('@')
+            || token.is('&')
+    });
+    !condition.is_empty() && !same && (differs || none || (0..condition.len()).any(|at| equal(at) && itself(at)))
 }
 
 /// `connect by level <= 1000`.

@@ -596,11 +596,15 @@ fn fits_secret(name: &str, words: &[Word]) -> bool {
         // A pattern with letters of a name in it, and not only of an ending.
         let stem = last.rsplit_once('.').map_or(last, |(stem, ending)| if stem.is_empty() { ending } else { stem });
         let is_named = stem.bytes().filter(u8::is_ascii_alphanumeric).count() > 1 && last.contains(['*', '?', '[']);
-        let pattern = switchboard_policy::path::plain_classes(&last.to_ascii_lowercase());
-        let glob = switchboard_policy::path::Glob::new(&pattern);
-        let fitting =
-            NAMES.iter().chain(&["secret", "secrets.json", "credentials.json", "token", "password", "passwords.txt"]);
-        ends || is_named && fitting.clone().any(|name| glob.matches(&[(*name).to_owned()]))
+        // Most words are no patterns, and building one costs more than all else here.
+        ends || is_named && {
+            let pattern = switchboard_policy::path::plain_classes(&last.to_ascii_lowercase());
+            let glob = switchboard_policy::path::Glob::new(&pattern);
+            NAMES
+                .iter()
+                .chain(&["secret", "secrets.json", "credentials.json", "token", "password", "passwords.txt"])
+                .any(|name| glob.matches(&[(*name).to_owned()]))
+        }
     };
     let only_names = matches!(name, "find" | "fd" | "fdfind") && !prints_found(words);
     searches

@@ -387,7 +387,7 @@ fn may_be_secret(text: &str) -> bool {
     let is_about = value.split('/').any(|step| ABOUT.contains(&step));
     // Certificates are shown to everybody.
     let is_public = end == "pem" && ["cert", "chain", "ca", "public", "pub"].iter().any(|word| stem.contains(word));
-    let is_data = !is_about && DATA.contains(&end) && shown::names_secret(stem);
+    let is_data = is_file && !is_about && DATA.contains(&end) && shown::names_secret(stem);
     let is_data = is_data
         || is_file && !is_about && shown::is_called_secret(stem, end)
         || shown::is_of_memory(stem, end)

@@ -4,9 +4,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::groups::Groups;
 use crate::shell::lexer::Word;
-
-const TABLE: &str = include_str!("tasks.txt");
 
 struct Tasks {
     runners: HashSet<&'static str>,
@@ -17,28 +16,17 @@ struct Tasks {
     scripts: HashSet<&'static str>,
 }
 
-static TASKS: LazyLock<Tasks> = LazyLock::new(|| Tasks {
-    runners: group("runners"),
-    grave: group("grave"),
-    plain: group("plain"),
-    alone: group("alone"),
-    making: group("making"),
-    scripts: group("scripts"),
-});
-
-/// The words of one group of the table.
-fn group(name: &str) -> HashSet<&'static str> {
-    let mut current = "";
-    let mut words = HashSet::new();
-    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
-        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-            Some(group) => current = group,
-            None if current == name => words.extend(line.split_whitespace()),
-            None => {}
-        }
+static TASKS: LazyLock<Tasks> = LazyLock::new(|| {
+    let mut groups = Groups::read(include_str!("tasks.txt"));
+    Tasks {
+        runners: groups.take("runners"),
+        grave: groups.take("grave"),
+        plain: groups.take("plain"),
+        alone: groups.take("alone"),
+        making: groups.take("making"),
+        scripts: groups.take("scripts"),
     }
-    words
-}
+});
 
 /// Whether a program runs tasks by their names.
 pub(super) fn is_runner(program: &str) -> bool {
