@@ -46,7 +46,7 @@ tables! {
     OF_FILES = "path file files directory folder image repository repo code package project container";
     /// What runs others' programs, whose parts are changed for all of them.
     ORCHESTRATED = "k8s kubernetes kubectl openshift";
-    OWN_VIEW = "context contexts current";
+    OWN_VIEW = "context contexts current connect disconnect reconnect login logout ping";
     /// Verbs in front of what looks: it is ended, or begun (`cancel_scan`, `start_search`).
     BEGINNING = "cancel stop pause resume suspend disable start launch submit trigger reset clear";
     BEGUN_LIST = "list lookup get history status";

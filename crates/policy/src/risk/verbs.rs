@@ -274,7 +274,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
          server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
          computer host stack environment daemonset statefulset process processes kubectl network firewall protection device \
-         workload site website domain dns disk volume vpc gateway tenant",
+         workload site website domain dns disk volume vpc gateway tenant resource resources",
         Kind::Stop,
     ),
     (
@@ -392,6 +392,8 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         "token tokens bank wire money fund funds coin coins eth btc sol usdc nft crypto balance ownership stock stocks",
         Kind::Pay,
     ),
+    ("move wire", "money fund funds cash balance", Kind::Pay),
+    ("switch shift route split redirect", "traffic", Kind::Stop),
     ("manage", "security group groups user users access account accounts offboarding", Kind::Grant),
     ("execute call invoke write", "contract contracts", Kind::Pay),
     ("approve", "token tokens spending allowance payment transaction transfer", Kind::Pay),
@@ -471,6 +473,10 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("upload put copy transfer sync", "ssh sftp ftp scp rsync", Kind::Export),
     ("forward", "port ports", Kind::Grant),
     ("run", "instance instances", Kind::Run),
+    ("allow deny block unblock permit ban unban", "ip ips address addresses cidr", Kind::Grant),
+    ("set enable update turn toggle", "autopay autorenew renewal upgrade recharge", Kind::Pay),
+    ("roll", "forward back", Kind::Publish),
+    ("attach", "debugger gdb lldb", Kind::Run),
     ("create run new", "container containers", Kind::Run),
     ("update set edit modify change pause", "campaign campaigns ad ads adset adsets", Kind::Pay),
     ("extract unzip unpack decompress untar", "archive archives zip tar tarball", Kind::Overwrite),

@@ -62,7 +62,7 @@ const WEIGHTY: &[(&str, By, Kind)] = &[
     // What moves, heats or locks something in the world.
     (
         "device devices thermostat climate temperature heater oven boiler lock locks door doors garage alarm vehicle car valve pump \
-         motor relay coil coils plc drone robot arm gripper joint servo spindle gpio actuator hvac sprinkler flash eeprom",
+         motor relay coil coils plc drone robot arm gripper joint servo spindle gpio actuator hvac sprinkler flash eeprom setpoint setpoints",
         By::Change,
         Kind::Stop,
     ),
@@ -198,6 +198,13 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
     }
     if is(at, &["set", "enable", "update", "turn"]) && name.windows(3).any(|three| three == ["out", "of", "office"]) {
         return Some(Kind::Send);
+    }
+    // Who is let in without being anybody.
+    let served = |two: &[String]| {
+        two[0] == "service" && matches!(two[1].as_str(), "account" | "accounts" | "principal" | "principals")
+    };
+    if (changes || verb.kind == Kind::Add) && name.windows(2).any(served) {
+        return Some(Kind::Grant);
     }
     if leads(&WRITING_OVER) && has(&WRITTEN_OVER)
         || name.len() > 1 && name.iter().any(|word| OVERWRITING.contains(word.as_str()))
