@@ -80,9 +80,10 @@ impl Sqlite {
 
     /// How many memories the space has, at most as many as are worth making room for at once.
     fn count(&self) -> Outcome<usize> {
-        const MOST: i64 = 1 << 20;
+        const MAX_COUNTED: i64 = 1 << 20;
         let sql = "SELECT count(*) FROM (SELECT 1 FROM memories WHERE space = ?1 LIMIT ?2)";
-        let count: i64 = self.connection.query_row(sql, params![self.space, MOST], |row| row.get(0)).map_err(failed)?;
+        let count: i64 =
+            self.connection.query_row(sql, params![self.space, MAX_COUNTED], |row| row.get(0)).map_err(failed)?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 }

@@ -12,7 +12,7 @@ use super::effects::Call;
 use super::{Pass, Reader, fold};
 
 /// The largest number that is given to something which may count to it, and elements beyond which no machine is expected to go.
-const LARGEST: f64 = 500_000_000.0;
+const MAX_COUNT: f64 = 500_000_000.0;
 /// Turns of a loop that may each write, send or start something.
 const MOST_EFFECTS: f64 = 1_000_000.0;
 /// Digits of a number that nobody works out.
@@ -31,7 +31,7 @@ impl Reader<'_> {
         if self.pass != Pass::Judge {
             return;
         }
-        let large = |number: f64| number.abs() > LARGEST;
+        let large = |number: f64| number.abs() > MAX_COUNT;
         let numbers = || arguments.iter().filter_map(Argument::as_expression).filter_map(number);
         let makes = matches!(
             name,
@@ -45,7 +45,7 @@ impl Reader<'_> {
                 | "padStart"
                 | "padEnd"
         ) || name.ends_with("Array");
-        let nested = makes && self.turns * numbers().fold(1.0, f64::max) > LARGEST;
+        let nested = makes && self.turns * numbers().fold(1.0, f64::max) > MAX_COUNT;
         let counts = !super::calls::listed(COMPUTES, name) && !own && numbers().any(large);
         let by_length =
             name == "from" && arguments.first().and_then(Argument::as_expression).and_then(length).is_some_and(large);

@@ -55,7 +55,7 @@ const COMPUTES: &[&str] = &[
 /// Turns of a loop that may each write, send or start something.
 const MOST_EFFECTS: i64 = 1_000_000;
 /// The largest number that is given to something which may count to it.
-const LARGEST: i64 = 500_000_000;
+const MAX_COUNT: i64 = 500_000_000;
 
 impl Checker<'_> {
     /// What any call is given.
@@ -92,11 +92,11 @@ impl Checker<'_> {
             value
                 .each()
                 .iter()
-                .any(|value| matches!(value, Val::Int(number) if number.unsigned_abs() > LARGEST.unsigned_abs()))
+                .any(|value| matches!(value, Val::Int(number) if number.unsigned_abs() > MAX_COUNT.unsigned_abs()))
         };
         let tuple = |value: &Val| match value {
             Val::Seq(sizes) if sizes.len() > 1 && sizes.len() < 5 => {
-                sizes.iter().map(|size| size.as_int().unwrap_or(1)).fold(1, i64::saturating_mul) > LARGEST
+                sizes.iter().map(|size| size.as_int().unwrap_or(1)).fold(1, i64::saturating_mul) > MAX_COUNT
                     && sizes.iter().all(|size| size.as_int().is_some_and(|size| size > 0))
             }
             _ => false,
