@@ -416,8 +416,7 @@ impl<H: Host> Exchange<H> {
         }
     }
 
-    /// Judges the answers that a modern client's request brings to a server of its era: whoever they say that they are given
-    /// for. What answers an open question of a call that waits here is judged where the call is taken back up.
+    /// Judges the answers that a request brings to a modern server. What answers a call that waits here is judged there.
     async fn admit_input(
         &self,
         context: &Context,
@@ -445,8 +444,7 @@ impl<H: Host> Exchange<H> {
         Ok(())
     }
 
-    /// Judges what a modern client says of the addresses that a legacy server wanted to be visited first. Other answers reach
-    /// no legacy server.
+    /// Judges what a modern client says of addresses that a legacy server wanted visited; it gets no other answers.
     async fn admit_visits(
         &self,
         context: &Context,
@@ -619,8 +617,7 @@ fn misshapen(server: &Server, asked: &str, why: &strict::Misshapen) -> Fault {
         .with_source(CallError::BadAnswer(why.to_string()))
 }
 
-/// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing
-/// answers does not leave in good order.
+/// A call whose connection was lost unanswered, noted before it ends: a server that leaves so does not leave in good order.
 fn note_lost(server: &Server, error: &CallError) {
     if matches!(error, CallError::Closed) {
         server.stats.note_lost();
@@ -637,14 +634,12 @@ fn stateful(context: &Context, forward: &Forward) -> StatefulRequest {
     StatefulRequest { principal, method, params, fingerprint }
 }
 
-/// That a `requestState` is none for this request.
 fn no_such_state() -> Fault {
     Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
         .suggest("make the request again without `requestState` and `inputResponses`")
 }
 
-/// Takes out of a legacy client's request what only the modern era knows: there it has no meaning, and nobody has looked at
-/// it. A modern server would take it for an answer to its question.
+/// Takes out of a legacy client's request what only the modern era knows: a modern server would take it for an answer.
 fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
     const INPUT: [&str; 2] = ["requestState", "inputResponses"];
     let has = |key: &&str| forward.params.as_ref().is_some_and(|params| holds(params, key));
