@@ -8,6 +8,7 @@ mod marked;
 
 use std::borrow::Cow;
 
+use super::place::ends_line;
 use crate::Finding;
 
 /// Values of one text; one with more is refused.
@@ -71,11 +72,6 @@ fn table<'a>(text: &'a str, reader: &mut Reader<'a>) {
             }
         }
     }
-}
-
-/// Whether some reader of documents ends a line here.
-const fn ends_line(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// A key whose values stand below it.

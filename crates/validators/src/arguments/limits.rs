@@ -63,30 +63,25 @@ struct Known<'a> {
 
 impl Known<'_> {
     const fn nothing() -> Self {
-        let (field, role) = (Field::Unknown, Role::Other);
-        let (named, operand, words, patch, files, mount) = (false, false, false, false, false, false);
-        let (document, text, for_cluster, spec, resource, of_node) = (false, false, false, false, false, false);
-        let (machine, other, several) = (Machine::No, remote::Other::No, false);
-        let evidence = Evidence::none();
         Self {
-            field,
-            role,
-            named,
-            machine,
-            other,
-            several,
-            operand,
-            words,
-            patch,
-            files,
-            mount,
-            document,
-            text,
-            for_cluster,
-            spec,
-            resource,
-            of_node,
-            evidence,
+            field: Field::Unknown,
+            role: Role::Other,
+            named: false,
+            machine: Machine::No,
+            other: remote::Other::No,
+            several: false,
+            operand: false,
+            words: false,
+            patch: false,
+            files: false,
+            mount: false,
+            document: false,
+            text: false,
+            for_cluster: false,
+            spec: false,
+            resource: false,
+            of_node: false,
+            evidence: Evidence::none(),
         }
     }
 }
@@ -464,8 +459,7 @@ impl<'a> Limits<'a> {
             if index == 0 && role != Role::CommandWords {
                 return place::check_program(places, word, self.world);
             }
-            let option = word.split_once('=').filter(|_| word.starts_with('-'));
-            place::check_word(places, option.map_or(word.as_str(), |(_, value)| value), self.world)
+            place::check_argument(places, word, self.world)
         })
     }
 }

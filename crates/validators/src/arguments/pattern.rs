@@ -24,9 +24,8 @@ pub(super) fn check(places: &[path::Scope], anchored: bool, text: &str, world: &
     }
     let mut others = readings.iter().filter(|read| *read != text && path::may_climb(read));
     others.try_for_each(|read| each(read, |choice| place::inside(places, &filled(choice), world)))?;
-    if anchored && (text.starts_with('\\') || is_expression(text)) {
-        // `\bword\b` is an expression.
-        return if body::names_path(places, text) { place::inside(places, text, world) } else { Ok(()) };
+    if anchored && text.starts_with('\\') || is_expression(text) {
+        return check_choices(places, anchored, text, world);
     }
     each(text, |choice| {
         one(places, anchored, choice, world)?;

@@ -172,8 +172,8 @@ pub(super) fn check(
     if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
         // From a folder inside, `-f/etc/x` is a name that lies inside; to who reads options it is none.
         check_options(places, &tidy, world)?;
-        if let Some(value) = glued::absolute_value(places, &tidy) {
-            return inside(places, value, world);
+        if glued::has_absolute_value(places, &tidy) {
+            return Ok(());
         }
         // `-f.env` and `a=.env`: what is denied stays so behind a sign.
         let glued = tidy.strip_prefix('-').and_then(|letters| letters.get(1..));
@@ -226,14 +226,7 @@ pub(super) fn check(
     // A name of several words is a path where its key says so, or where it begins as one.
     let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
-        // What stands behind options, and the values of pairs, are words of their own.
-        let options = if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
-            glued::values_of_options(&tidy)
-        } else {
-            Vec::new()
-        };
-        let mut paths = options.into_iter().filter(|value| self::form(value) == Form::Path);
-        paths.try_for_each(|value| inside(places, value, world))?;
+        // What stands behind options was judged; the values of pairs are words of their own.
         if is_body || field == Field::Pair {
             return Ok(());
         }
@@ -243,11 +236,6 @@ pub(super) fn check(
             }
             glued::parts(value).try_for_each(|part| one(places, part, world))
         });
-    }
-    if field == Field::Unknown
-        && let Some(value) = tidy.strip_prefix('-').and_then(glued::step_behind)
-    {
-        inside(places, value, world)?;
     }
     if place && let Some(bare) = without_marks(&tidy) {
         inside(places, bare, world)?;
@@ -393,12 +381,22 @@ fn few_values(rest: &str) -> Result<Vec<String>, Finding> {
     })
 }
 
+/// The same of a word behind the program: an option may have its value behind `=`, and one glued to its letter.
+pub(super) fn check_argument(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) else {
+        return check_word(places, word, world);
+    };
+    if glued::has_glued_value(places, option) {
+        check_word(places, option, world)?;
+    }
+    check_word(places, value, world)
+}
+
 /// Whether a word of a command, or any part of it, could be a path.
 pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
-    if let Some(value) = glued::value_of_option(places, &tidy) {
-        glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world))?;
-        return inside(places, value, world);
+    if glued::has_glued_value(places, &tidy) {
+        return glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world));
     }
     if tidy.starts_with('-') && tidy.contains(char::is_whitespace) {
         // Several options in one word, for a server that puts words together into a line.

@@ -15,9 +15,6 @@ use crate::Verdict;
 /// Keys whose words are hosts in one tool or another.
 const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
 
-/// Schemes after which readers repair missing slashes.
-const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
-
 /// Endings of names in other letters.
 const OTHER_ENDINGS: [&str; 30] = [
     "рф",
@@ -55,8 +52,6 @@ const OTHER_ENDINGS: [&str; 30] = [
 const TRANSPORTS: [&str; 8] = ["tcp", "udp", "tcp4", "tcp6", "ssl", "tls", "quic", "sctp"];
 /// More words of one string are not looked at one by one.
 const MAX_WORDS: usize = 256;
-/// Numbers below are counters and sizes.
-const SMALLEST: u64 = 1 << 24;
 
 /// What the key of a string tells, as far as hosts go.
 pub(super) struct Meaning<'k, 'e> {
@@ -198,7 +193,7 @@ pub(super) fn is_value_key(key: &str) -> bool {
 
 /// Whether a number is large enough to be an address.
 pub(super) fn may_be_address(number: &str) -> bool {
-    number.parse::<u64>().is_ok_and(|number| number >= SMALLEST)
+    number.parse::<u64>().is_ok_and(|number| number >= uri::SMALLEST)
 }
 
 /// An address in a spelling that only lenient readers take: with octal or hexadecimal parts, or with fewer than four.
@@ -335,7 +330,7 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     let slashes = ['/', '\\'];
     if let Some((scheme, rest)) = word.split_once(':')
         && !rest.is_empty()
-        && let Some(known) = REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
+        && let Some(known) = uri::REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
     {
         // `http:host`, `http:/host` and `http:\\host` are one to most clients.
         return Some((format!("{known}://{}", rest.trim_start_matches(slashes)), true));
@@ -394,7 +389,7 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
 fn is_hex_address(host: &str) -> bool {
     let hex = host.get(..2).filter(|start| start.eq_ignore_ascii_case("0x")).map(|_| &host[2..]);
     let number = hex.filter(|hex| !hex.starts_with('+')).and_then(|hex| u64::from_str_radix(hex, 16).ok());
-    number.is_some_and(|number| (SMALLEST..1 << 32).contains(&number))
+    number.is_some_and(|number| (uri::SMALLEST..1 << 32).contains(&number))
 }
 
 /// One label of a name, perhaps with a port behind it.

@@ -414,12 +414,8 @@ impl<'a> Walk<'a> {
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }
-        for word in words.iter().skip(1) {
-            let value =
-                word.split_once('=').filter(|_| word.starts_with('-')).map_or(word.as_str(), |(_, value)| value);
-            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
-        }
-        Ok(())
+        let mut words = words.iter().skip(1);
+        words.try_for_each(|word| at(SCOPE, place::check_argument(&self.checks.places, word, self.world)))
     }
 
     fn check_commands(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {
