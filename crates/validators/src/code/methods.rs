@@ -23,6 +23,8 @@ static PYTHON: LazyLock<HashSet<&str>> = LazyLock::new(|| line("python"));
 static NODE: LazyLock<HashSet<&str>> = LazyLock::new(|| line("node"));
 /// Words that names of methods are made of, beside those of packages: what texts, tables, pages, games and shops have.
 static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| line("words"));
+/// Of the words of packages, those that as a verb may do anything.
+static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| line("verbs"));
 /// Verbs that only look or compute, whatever it is that they look at.
 static LOOKS: LazyLock<HashSet<&str>> = LazyLock::new(|| line("looks"));
 /// Verbs that change an object itself, where what they change is not somebody else's.
@@ -52,7 +54,12 @@ pub(super) fn is_plain(packages: Packages, name: &str) -> bool {
     if LOOKS.contains(first) && !rest.iter().any(|word| verbs::is_acting(word) && !known(word)) {
         return true;
     }
-    (if acts { LOCAL.contains(first) } else { verbs::is_reading(first) || known(first) })
+    let begins = |word: &str| {
+        WORDS.contains(word)
+            || harmless::is_everyday(packages, word)
+            || harmless::is_word(word) && !VERBS.contains(word)
+    };
+    (if acts { LOCAL.contains(first) } else { verbs::is_reading(first) || begins(first) })
         && rest.iter().all(|word| known(word) || verbs::is_reading(word) || LOCAL.contains(word))
         && !(acts
             && rest.iter().any(|word| SENSITIVE.contains(word) || !MAKES.contains(&first) && verbs::is_shared(word)))

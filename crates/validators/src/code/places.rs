@@ -367,10 +367,9 @@ pub(super) fn is_result(path: &str) -> bool {
         "" => !shouts || !last.contains(['.', '/']),
         end if SETTINGS.contains(&end) => has(RESULT_WORDS),
         end => {
-            RESULTS.contains(&end)
-                && !(shouts && matches!(end, "md" | "rst" | "txt"))
-                && !has(TELLING_WORDS)
-                && !in_sources()
+            let is_prose = shouts && matches!(end, "md" | "rst" | "txt");
+            let tells = is_prose || has(TELLING_WORDS) || in_sources();
+            RESULTS.contains(&end) && !tells
         }
     }
 }

@@ -17,6 +17,7 @@ mod own;
 mod paths;
 mod processes;
 mod readonly;
+mod requests;
 mod rules;
 mod scope;
 mod sends;
@@ -135,6 +136,10 @@ struct Checker<'s> {
     made: std::collections::HashSet<String>,
     branches: usize,
     loops: usize,
+    /// Parameters around the place that a request brings.
+    brought: std::collections::HashSet<String>,
+    /// The name that the innermost loop binds, and the object that it goes through.
+    through: Option<(String, String)>,
     /// How often the loops around the place go round, as far as that is written down.
     turns: i64,
     steps: usize,
@@ -170,6 +175,8 @@ impl<'s> Checker<'s> {
             made: std::collections::HashSet::new(),
             branches: 0,
             loops: 0,
+            brought: std::collections::HashSet::new(),
+            through: None,
             turns: 1,
             steps: 0,
             within: Vec::new(),
@@ -237,6 +244,9 @@ impl<'s> Checker<'s> {
 
     /// Judges a qualified name that the program names or reaches.
     fn judge(&mut self, at: TextSize, path: &str) {
+        if !self.judging {
+            return;
+        }
         if let Some(route) = rules::module(path).or_else(|| rules::member(path)) {
             if rules::asked(path).is_some() {
                 self.ask_route(at, path, route);
@@ -292,6 +302,9 @@ impl<'s> Checker<'s> {
 
     /// A guarded module may be named, renamed and asked for a member; handed around, it cannot be followed.
     fn hand_over(&mut self, at: TextSize, value: &Val) {
+        if !self.judging {
+            return;
+        }
         for value in value.each() {
             match value {
                 Val::Path(path) if rules::asked(path) == Some(rules::Asked::Plain) => {}

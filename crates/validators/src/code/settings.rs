@@ -13,13 +13,22 @@ const EXPOSES: &str = "insecure insecure_skip_verify skip_verify skip_tls_verify
      accept_invalid_certs verify_none dangerously_allow_browser dangerously_disable_default_path_check ignore_expiration ignore_not_before";
 /// Options that do what would be refused without them.
 const FORCES: &str = "force hard force_delete force_push force_update cascade purge wipe overwrite_all delete_all skip_final_snapshot \
-     drop_first drop_existing working_tree no_backup delete_data ignore_protection bypass_governance_retention without_confirmation no_confirm \
+     drop_first drop_existing drop_target working_tree no_backup delete_data ignore_protection bypass_governance_retention without_confirmation no_confirm \
      assume_yes auto_approve allow_destructive delete_orphans prune";
 /// Fields that say what somebody may do.
 const ROLES: &str = "role roles is_admin is_staff is_superuser is_owner admin superuser permission permissions access_level privilege privileges \
      user_role account_type acl scopes";
 /// What somebody may do who may do everything.
 const POWERS: &str = "admin administrator owner root superuser superadmin maintainer sysadmin all * public-read public-read-write full_control";
+
+/// Words in names of options whose text names something that is loaded or run.
+const CODE: &str = "plugin plugins hook hooks extension extensions loader serializer deserializer entrypoint executable command cmd shell script \
+     interpreter callable module modules import imports preload resolver unpickler";
+
+/// Whether the name of an option says that its text names something which is loaded or run.
+pub(super) fn names_code(key: &str) -> bool {
+    verbs::snake(key).to_ascii_lowercase().split('_').any(|word| among(CODE, word))
+}
 
 fn among(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
@@ -85,6 +94,17 @@ fn names_deed(text: &str) -> bool {
     const DEEDS: &str = "delete destroy purge wipe terminate remove drop truncate restart reboot shutdown stop kill revoke disable suspend \
          deploy rollback transfer withdraw refund payout merge approve promote demote ban flush reset uninstall execute exec";
     let Some((scheme, rest)) = text.split_once("://") else { return false };
+    // `?action=delete`
+    let told = || {
+        let query = rest.split_once('?').map_or("", |(_, query)| query);
+        query.split('&').filter_map(|pair| pair.split_once('=')).any(|(key, value)| {
+            matches!(key, "action" | "cmd" | "command" | "do" | "method" | "op" | "operation" | "_method")
+                && among(DEEDS, &verbs::snake(value).to_ascii_lowercase())
+        })
+    };
+    if scheme.starts_with("http") && rest.len() <= 500 && told() {
+        return true;
+    }
     if !scheme.starts_with("http") || rest.len() > 500 || rest.contains([' ', '\n']) {
         return false;
     }
@@ -99,7 +119,9 @@ fn names_deed(text: &str) -> bool {
             .rsplit_once('.')
             .is_some_and(|(_, end)| matches!(end, "css" | "html" | "js" | "json" | "xml" | "png" | "csv"));
         let snake = verbs::snake(step.trim_start_matches('_'));
-        !is_file && snake.split(['_', '-', '.']).take(2).any(|word| among(DEEDS, word))
+        let stem =
+            |word: &str| among(DEEDS, word) || matches!(word, "close" | "cancel" | "refunds" | "payouts" | "transfers");
+        !is_file && snake.split(['_', '-', '.']).take(2).any(stem)
     })
 }
 

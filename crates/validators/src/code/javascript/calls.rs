@@ -85,6 +85,7 @@ impl Reader<'_> {
         self.service_call(&call);
         self.judge_settings(it, &call);
         self.named_by_request(&call);
+        self.told_by_request(it, &call);
         self.asks_for_much(it.span, &last, &it.arguments, super::loops::is_own(&call));
         if last == "insertAdjacentHTML"
             && let Some(markup) = it.arguments.get(1).and_then(Argument::as_expression)
@@ -196,7 +197,7 @@ impl Reader<'_> {
                     self.ask(span, why.0, format!("the option `{key}` of `{path}` {}", why.1));
                 }
                 let is_text = || self.things(&property.value).known.iter().any(Thing::is_text);
-                if rules::is_of_package(path) && rules::option_names_code(&key) && is_text() {
+                if rules::is_of_package(path) && crate::code::settings::names_code(&key) && is_text() {
                     self.ask(
                         span,
                         "code-loader",
@@ -350,6 +351,14 @@ impl Reader<'_> {
         };
         if self.pass == Pass::Learn {
             let given = self.things(&it.right);
+            // What any window sends.
+            if member.static_property_name() == Some("onmessage")
+                && self.things(member.object()).paths().any(rules::is_global)
+            {
+                for function in given.functions().collect::<Vec<_>>() {
+                    self.called_with(function, 0, Things::path("location.message"));
+                }
+            }
             self.learn_given(member.object(), &given);
             self.learn_field(member, &given);
         }
@@ -396,6 +405,13 @@ impl Reader<'_> {
         }
         self.leads_page(it, &object, name.as_deref());
         self.sets_client(it, &object, name.as_deref());
+        let of_all = |path: &str| {
+            path.strip_suffix(".prototype")
+                .is_some_and(|class| !class.contains(['.', '(', ':']) && !rules::is_unlisted_global(class))
+        };
+        if object.paths().any(of_all) && object.functions().next().is_none() {
+            self.ask(it.span, "code-dynamic", "what every object of a kind has is changed".to_owned());
+        }
         if object.paths().any(|path| matches!(path, "Object.prototype" | "Function.prototype")) {
             self.ask(it.span, "code-dynamic", "what every object has is changed".to_owned());
         }

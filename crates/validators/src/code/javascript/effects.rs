@@ -379,7 +379,7 @@ impl Reader<'_> {
 
     /// Whether a table, a picture or a document is written over that the program has read.
     fn is_written_over(&self, path: &str) -> bool {
-        let ends = [".json", ".jsonl", ".txt", ".log", ".md", ".db"];
+        let ends = [".json", ".jsonl", ".log", ".db"];
         self.opened.contains(tidy(path))
             && !ends.iter().any(|end| path.ends_with(end))
             && places::of(path) != Folder::Temporary
@@ -388,7 +388,7 @@ impl Reader<'_> {
 
     fn reads(&mut self, span: Span, name: &str, file: Option<&Things>) {
         for target in targets(file) {
-            if let (Target::Known(path), true) = (&target, self.opened.len() < MOST_MADE) {
+            if let (Target::Known(path), true) = (&target, self.pass == Pass::Judge && self.opened.len() < MOST_MADE) {
                 self.opened.insert(tidy(path).to_owned());
             }
             let secret = match &target {
@@ -496,9 +496,11 @@ impl Reader<'_> {
         if text.len() > 300 || text.contains(['\n', '<', '{', ' ']) || text.contains("://") {
             return;
         }
-        let reads = ["read", "load", "open", "from", "parse", "attach", "append", "add", "file", "path"]
-            .iter()
-            .any(|start| name.starts_with(start));
+        let name = name.strip_prefix("node:").unwrap_or(name);
+        let reads =
+            ["read", "load", "open", "from", "parse", "attach", "append", "add", "file", "path", "sharp", "jimp"]
+                .iter()
+                .any(|start| name.starts_with(start));
         if reads && text.contains('.') && self.opened.len() < MOST_MADE {
             self.opened.insert(tidy(text).to_owned());
         } else if effects::writes(name) && self.is_written_over(text) {

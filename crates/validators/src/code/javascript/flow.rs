@@ -195,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    fn called_with(&mut self, function: u32, at: usize, things: Things) {
+    pub(super) fn called_with(&mut self, function: u32, at: usize, things: Things) {
         if at >= MOST_PARAMETERS {
             return;
         }

@@ -1,11 +1,12 @@
 //! Loops without an end, and memory without bound.
 
 use oxc_ast::ast::{
-    Argument, BinaryExpression, BinaryOperator, CallExpression, Expression, ForOfStatement, ForStatement, Function,
-    Statement,
+    Argument, AssignmentExpression, AssignmentTarget, BinaryExpression, BinaryOperator, CallExpression, Expression,
+    ForOfStatement, ForStatement, Function, Statement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::Span;
+use oxc_syntax::operator::AssignmentOperator;
 use oxc_syntax::scope::ScopeFlags;
 
 use super::effects::Call;
@@ -15,6 +16,10 @@ use super::{Pass, Reader, fold};
 const MAX_COUNT: f64 = 500_000_000.0;
 /// Turns of a loop that may each write, send or start something.
 const MOST_EFFECTS: f64 = 1_000_000.0;
+/// Turns of a loop that may each ask another machine for something.
+const MOST_REQUESTS: f64 = 1_000.0;
+/// Turns that no program waits for.
+pub(super) const MOST_TURNS: f64 = 5_000_000_000.0;
 /// Digits of a number that nobody works out.
 const MOST_DIGITS: f64 = 10_000_000.0;
 /// Functions that only compute with a number, however large.
@@ -49,9 +54,42 @@ impl Reader<'_> {
         let counts = !super::calls::listed(COMPUTES, name) && !own && numbers().any(large);
         let by_length =
             name == "from" && arguments.first().and_then(Argument::as_expression).and_then(length).is_some_and(large);
-        let acts = self.turns >= MOST_EFFECTS && super::calls::listed(ACTS, name);
+        let acts = self.turns >= MOST_EFFECTS && super::calls::listed(ACTS, name)
+            || self.turns >= MOST_REQUESTS
+                && matches!(name, "fetch" | "post" | "put" | "send" | "sendMail" | "request");
         if nested || counts || by_length || acts {
             self.ask_endless(span, "more is made or done than a machine can hold");
+        }
+    }
+
+    /// A function that is to tell who may do something says yes to everybody.
+    pub(super) fn lets_everybody(&mut self, it: &Function<'_>) {
+        const ASKS: &str = "authenticate authorize can check has is validate verify";
+        const ABOUT: &str = "access admin allowed auth authenticated authorized credentials csrf hash login password permission signature token";
+        let (Some(name), Some(body)) = (&it.id, &it.body) else { return };
+        let snake = crate::code::verbs::snake(name.name.as_str()).into_owned();
+        let asks = snake.split('_').next().is_some_and(|first| super::calls::listed(ASKS, first));
+        let about = snake.split('_').any(|word| super::calls::listed(ABOUT, word));
+        let yes = matches!(body.statements.as_slice(), [Statement::ReturnStatement(answer)]
+            if matches!(&answer.argument, Some(Expression::BooleanLiteral(yes)) if yes.value));
+        if self.pass == Pass::Judge && asks && about && yes {
+            self.ask(it.span, "code-rights", format!("`{}` lets everybody in", name.name));
+        }
+    }
+
+    /// A text that is put behind itself in a loop.
+    pub(super) fn doubles(&mut self, it: &AssignmentExpression<'_>) {
+        let AssignmentTarget::AssignmentTargetIdentifier(target) = &it.left else { return };
+        let is_it = |value: &Expression<'_>| matches!(fold::bare(value), Expression::Identifier(name) if name.name == target.name);
+        let doubled = match fold::bare(&it.right) {
+            Expression::BinaryExpression(sum) => {
+                sum.operator == BinaryOperator::Addition && is_it(&sum.left) && is_it(&sum.right)
+            }
+            other => it.operator == AssignmentOperator::Addition && is_it(other),
+        };
+        let is_text = || self.named(target.name.as_str()).known.iter().any(super::scope::Thing::is_text);
+        if self.pass == Pass::Judge && self.turns > 1.0 && doubled && is_text() {
+            self.ask_endless(it.span, "a text doubles with each turn");
         }
     }
 

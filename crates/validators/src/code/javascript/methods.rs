@@ -13,6 +13,8 @@ use crate::code::methods;
 const TOLD: &str = "apply call command invoke run start stop submit exec";
 /// Methods that hand a statement to a database.
 const STATEMENTS: &str = "query execute raw prepare sql queryRaw executeRaw";
+/// Methods that say what they do only where they are given nothing.
+const BARE: &str = "clean disconnect flush quit refresh reset shutdown stop";
 /// Methods by which a page is asked for, or a route is declared.
 const REQUESTS: &str = "post put patch delete del request";
 
@@ -85,6 +87,13 @@ impl Reader<'_> {
                     })
                 });
         }
+        // With nothing they end what the object itself does; what they are given is somebody else's.
+        if listed(BARE, call.name) {
+            return call.arguments.is_empty() || calls_back();
+        }
+        if matches!(call.name, "updateMany" | "deleteMany" | "update_many" | "delete_many") {
+            return picks_by_value(first);
+        }
         if call.name == "toggle" {
             return call.object.is_some_and(|object| object.paths().next().is_some()) || calls_back();
         }
@@ -99,6 +108,28 @@ impl Reader<'_> {
         }
         true
     }
+}
+
+/// Whether a condition names a value, and not only ranges or opposites.
+fn picks_by_value(filter: &Expression<'_>) -> bool {
+    use oxc_ast::ast::ObjectPropertyKind;
+    let Expression::ObjectExpression(object) = filter else { return false };
+    object.properties.iter().any(|property| match property {
+        ObjectPropertyKind::SpreadProperty(_) => false,
+        ObjectPropertyKind::ObjectProperty(property) => match fold::bare(&property.value) {
+            Expression::ObjectExpression(inner) => {
+                property.key.static_name().as_deref() == Some("where") && picks_by_value(&property.value)
+                    || inner.properties.iter().any(|operator| match operator {
+                        ObjectPropertyKind::ObjectProperty(operator) => operator
+                            .key
+                            .static_name()
+                            .is_some_and(|name| matches!(&*name, "$eq" | "$in" | "in" | "equals")),
+                        ObjectPropertyKind::SpreadProperty(_) => false,
+                    })
+            }
+            _ => true,
+        },
+    })
 }
 
 /// Whether the type of an object is written down.

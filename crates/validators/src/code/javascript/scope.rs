@@ -45,6 +45,8 @@ pub(super) enum Source {
     /// The whole environment, or a variable that is chosen at run time.
     Environment,
     Variable(String),
+    /// A request: whoever sent it chose it.
+    Request,
     /// A page, what a browser keeps or what is typed into it.
     Page,
 }

@@ -36,6 +36,20 @@ impl Reader<'_> {
         }
         let host = addresses.iter().find_map(|address| places::host(address)).map(str::to_owned);
         let host = host.as_deref().filter(|host| !host.is_empty());
+        // What a socket is told goes to whoever it was opened to.
+        let of_socket =
+            call.callee.paths().any(|path| path.starts_with("WebSocket()") || path.starts_with("node:ws()"));
+        let host = host.or_else(|| of_socket.then_some("elsewhere"));
+        // An address that a request brings is asked with a secret of the program.
+        let chosen = call.given.first().is_some_and(|first| first.private().any(|source| *source == Source::Request));
+        let secret = || {
+            self.held_texts(call.given).iter().any(|given| {
+                given.private().any(|source| matches!(source, Source::Variable(name) if places::variable(name, None) != Variable::Plain))
+            })
+        };
+        if chosen && addresses.is_empty() && secret() {
+            self.ask(call.span, "code-send", "a secret is sent to an address that a request brings".to_owned());
+        }
         let makes =
             effects::makes(&name) || call.object.is_some() && name.starts_with(|c: char| c.is_ascii_uppercase());
         if network && (effects::uploads(&name) || self.attaches(call)) {
@@ -86,10 +100,13 @@ impl Reader<'_> {
 
     /// A secret is shown where others read it.
     pub(super) fn shows_secret(&mut self, call: &Call<'_, '_>) {
+        // What an answer says everybody reads who asks.
+        let answers = matches!(call.name, "json" | "send" | "end" | "jsonp")
+            && call.object.is_some_and(|object| object.paths().next().is_none());
         let shows = |path: &str| {
             path.starts_with("console.") || matches!(path, "process.stdout.write" | "process.stderr.write")
         };
-        if !call.callee.paths().any(shows) {
+        if !answers && !call.callee.paths().any(shows) {
             return;
         }
         let told = |given: &Things| given.paths().any(|path| path.starts_with("node:dotenv") && path.contains('('));
@@ -123,10 +140,14 @@ impl Reader<'_> {
                         | "accessToken"
                         | "refreshToken"
                         | "privateKey"
-                ) && self.things(&member.object).known.is_empty() =>
+                ) && self.things(&member.object).known.iter().all(|thing| matches!(thing, Thing::Private(_))) =>
             {
                 true
             }
+            Expression::ObjectExpression(object) => object.properties.iter().any(|property| match property {
+                ObjectPropertyKind::ObjectProperty(property) => self.is_secret_value(&property.value, depth + 1),
+                ObjectPropertyKind::SpreadProperty(_) => false,
+            }),
             Expression::LogicalExpression(either) => {
                 self.is_secret_value(&either.left, depth + 1) || self.is_secret_value(&either.right, depth + 1)
             }
@@ -255,6 +276,7 @@ fn leaks(value: &Things, host: Option<&str>) -> bool {
         Source::Variable(name) => places::variable(name, host) == Variable::Foreign,
         // To the host that the page comes from it goes anyway.
         Source::Page => host.is_some(),
+        Source::Request => false,
         Source::File | Source::Part | Source::Environment => true,
     })
 }
@@ -263,6 +285,7 @@ fn leaks(value: &Things, host: Option<&str>) -> bool {
 fn is_secret(source: &Source) -> bool {
     match source {
         Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+        Source::Request => false,
         _ => true,
     }
 }
@@ -271,7 +294,7 @@ fn is_secret(source: &Source) -> bool {
 fn heads(value: &Things, host: Option<&str>) -> bool {
     value.private().any(|source| match source {
         Source::Variable(name) => host.is_some() && places::variable(name, host) == Variable::Foreign,
-        Source::Part | Source::Page => false,
+        Source::Part | Source::Page | Source::Request => false,
         Source::File | Source::Environment => true,
     })
 }
@@ -282,6 +305,7 @@ fn named_by(value: &Things) -> bool {
     content::pieces(value).iter().any(open)
         && value.private().any(|source| match source {
             Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+            Source::Request => false,
             _ => true,
         })
 }

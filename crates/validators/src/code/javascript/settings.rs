@@ -9,7 +9,7 @@ use oxc_span::Span;
 use super::calls::listed;
 use super::effects::Call;
 use super::rules::{self, effects};
-use super::scope::Source;
+use super::scope::{Source, Things};
 use super::{Pass, Reader, fold};
 use crate::code::{places, settings, verbs};
 
@@ -20,7 +20,7 @@ const DECLARES: &str = "option requiredOption includes indexOf has startsWith en
 /// Operators by which a database runs code or writes over a collection.
 const OPERATORS: &str = "$out $merge $where $function $accumulator";
 /// Members in which a request carries what whoever sent it chose.
-const BROUGHT: &str = "params query body headers file files";
+const BROUGHT: &str = "params query body headers file files url cookies searchParams";
 
 impl Reader<'_> {
     /// What any call is given.
@@ -92,8 +92,62 @@ impl Reader<'_> {
         if !of_files && !matches!(call.name, "sendFile" | "download" | "createReadStream") {
             return;
         }
-        if call.argument(0).is_some_and(|file| is_brought(file, DEEPEST * 2)) {
+        let brought = |things: &Things| things.private().any(|source| *source == Source::Request);
+        // Only the name of it, without the folders.
+        let cleaned = call.argument(0).is_some_and(|file| {
+            matches!(file, Expression::CallExpression(inner)
+            if matches!(super::value::member_name(&inner.callee), Some("basename")))
+        });
+        if !cleaned && call.given.first().is_some_and(brought) {
             self.ask(call.span, "code-reach", format!("`{}` uses a file that a request names", call.name));
+        }
+    }
+
+    /// A statement, or the name of what is called, comes with a request.
+    pub(super) fn told_by_request(&mut self, it: &CallExpression<'_>, call: &Call<'_, '_>) {
+        let brought = |things: &Things| things.private().any(|source| *source == Source::Request);
+        let is_statement =
+            listed("query execute raw exec all run get prepare unsafe $queryRawUnsafe $executeRawUnsafe", call.name)
+                && call.object.is_some();
+        let is_text = || !matches!(call.argument(0), Some(Expression::ObjectExpression(_)));
+        let in_store = || self.packages.iter().any(|package| effects::is_store(package));
+        if is_statement && is_text() && in_store() && call.given.first().is_some_and(brought) {
+            self.ask(it.span, "code-statement", format!("`{}` is given a statement that a request brings", call.name));
+        }
+        if let Expression::ComputedMemberExpression(member) = fold::bare(&it.callee) {
+            let key = self.things(&member.expression);
+            let chosen = brought(&key) || key.paths().any(|path| path.starts_with("process.argv"));
+            // What the program keeps in an object of its own was judged where it was put there.
+            let own =
+                self.things(&member.object).known.iter().any(|thing| matches!(thing, super::scope::Thing::Object(_)));
+            if chosen && !own {
+                self.ask(it.span, "code-computed-name", "what is called is chosen by whoever asks".to_owned());
+            }
+        }
+        // A function that the program is given is told by a word what to do.
+        if let (Expression::Identifier(_), None, true) =
+            (fold::bare(&it.callee), call.callee.paths().next(), call.callee.functions().next().is_none())
+            && let Some(Expression::StringLiteral(text)) = call.argument(0)
+        {
+            let word = text.value.split([' ', '_', '.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+            if verbs::is_acting(&word) && word != "set" && word != "add" {
+                self.ask(it.span, "code-unknown", "a function that is not known is told to act".to_owned());
+            }
+        }
+        // A timer that keeps more each time.
+        if call.name == "setInterval" && !self.source.contains("clearInterval") {
+            let span = it.span;
+            let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
+            let keeps = [".push(", ".unshift(", "+= "].iter().any(|word| text.contains(word))
+                && ["new Array(", "Buffer.", ".repeat(", ".fill("].iter().any(|word| text.contains(word));
+            if keeps {
+                self.ask_endless(span, "a timer keeps more each time");
+            }
+        }
+        if call.callee.paths().any(|path| path == "process.umask")
+            && call.argument(0).and_then(super::loops::number).is_some_and(|mask| (mask as u32) & 0o022 == 0)
+        {
+            self.ask(it.span, "code-rights", "files of the program may be changed by everybody".to_owned());
         }
     }
 
@@ -104,7 +158,7 @@ impl Reader<'_> {
         }
         let cleans = match fold::bare(markup) {
             Expression::CallExpression(call) => {
-                let name = super::value::member_name(&call.callee).or(match fold::bare(&call.callee) {
+                let name = super::value::member_name(&call.callee).or_else(|| match fold::bare(&call.callee) {
                     Expression::Identifier(name) => Some(name.name.as_str()),
                     _ => None,
                 });
@@ -164,23 +218,9 @@ struct Found {
     runs: bool,
 }
 
-/// Whether an expression is made of what a request brings.
-fn is_brought(file: &Expression<'_>, left: usize) -> bool {
-    let Some(left) = left.checked_sub(1) else { return true };
-    match fold::bare(file) {
-        Expression::StaticMemberExpression(member) => {
-            let of_request = matches!(fold::bare(&member.object), Expression::Identifier(name)
-                if matches!(name.name.as_str(), "req" | "request" | "ctx" | "context" | "event" | "c"));
-            of_request && listed(BROUGHT, member.property.name.as_str()) || is_brought(&member.object, left)
-        }
-        Expression::ComputedMemberExpression(member) => is_brought(&member.object, left),
-        Expression::BinaryExpression(sum) => is_brought(&sum.left, left) || is_brought(&sum.right, left),
-        Expression::TemplateLiteral(text) => text.expressions.iter().any(|part| is_brought(part, left)),
-        Expression::CallExpression(call) => {
-            // Only the name of it, without the folders.
-            let last = matches!(super::value::member_name(&call.callee), Some("basename"));
-            !last && call.arguments.iter().filter_map(Argument::as_expression).any(|part| is_brought(part, left))
-        }
-        _ => false,
-    }
+/// Whether a member of an object is what a request brings.
+pub(super) fn is_of_request(object: &Expression<'_>, name: &str) -> bool {
+    listed(BROUGHT, name)
+        && matches!(fold::bare(object), Expression::Identifier(object)
+            if matches!(object.name.as_str(), "req" | "request" | "ctx"))
 }

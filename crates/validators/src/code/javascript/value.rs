@@ -66,7 +66,10 @@ impl Reader<'_> {
             Expression::ImportMeta(_) => Things::path("import.meta"),
             Expression::StaticMemberExpression(member) => {
                 let name = member.property.name.as_str();
-                let things = self.member_of(&self.deep(&member.object, depth), Some(name));
+                let mut things = self.member_of(&self.deep(&member.object, depth), Some(name));
+                if super::settings::is_of_request(&member.object, name) {
+                    things.push(Thing::Private(Source::Request));
+                }
                 self.own_member(&member.object, name, things)
             }
             Expression::PrivateFieldExpression(member) => {

@@ -145,6 +145,9 @@ impl<'a> Visit<'a> for Reader<'_> {
         self.endless(it.span, it.test.is_none(), &it.body);
         let turns = self.turns;
         self.turns *= self.turns_of(it);
+        if self.turns > super::loops::MOST_TURNS {
+            self.ask_endless(it.span, "a loop that takes for ever");
+        }
         walk::walk_for_statement(self, it);
         self.turns = turns;
     }
@@ -485,6 +488,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             things = private;
         }
         self.assignment(it);
+        self.doubles(it);
         self.assign(&it.left, &things);
         let followed =
             it.left.is_assignment_target_pattern() && matches!(fold::bare(&it.right), Expression::Identifier(_));
@@ -536,6 +540,7 @@ impl<'a> Visit<'a> for Reader<'_> {
         }
         let exported = std::mem::take(&mut self.exported);
         self.calls_itself(it);
+        self.lets_everybody(it);
         let outer = self.begin(it.span.start);
         self.within(this, |reader| {
             reader.enter_scope(flags, &it.scope_id);

@@ -59,17 +59,24 @@ impl Checker<'_> {
             let callee = self.attribute(&base, &method.attr, place);
             let arguments = self.arguments(call, &callee, at);
             self.note_receiver(&method.value, &base);
+            // What else it may be, and whose it is, says nothing of what it is.
+            let of_call = |base: &Val| matches!(base, Val::Path(path) if path.contains('('));
+            let typed = base.each().iter().any(|base| of_call(base) || matches!(base, Val::Object(_) | Val::File(_)));
             self.readonly_method(place, &base, &method.attr, &arguments);
             self.judge_method(&base, &method.attr, &arguments, place);
-            self.picks = own::picked(call) == own::Picked::Some;
+            self.picks = self.judging && own::picked(call) == own::Picked::Some;
             for base in base.each() {
-                self.doubt_method(base, &method.attr, &arguments, place);
+                if !(typed && matches!(base, Val::Unknown | Val::Private(_))) {
+                    self.doubt_method(base, &method.attr, &arguments, place);
+                }
                 self.doubt_call(Some(base), &method.attr, &arguments, place);
                 self.judge_call_effect(Some(base), &method.attr, &arguments, place);
             }
             self.own_receiver = false;
             self.picks = false;
             self.judge_settings(Some(&base), &method.attr, &arguments, place);
+            self.judge_brought(call, Some(&base), &callee, &method.attr);
+            self.judge_each(call, &base, &method.attr);
             self.judge_own_method(call, &base, &method.attr, place);
             self.judge_moved_rows(&method.attr, &arguments, place);
             self.run_given(&method.attr, &arguments, place);
@@ -96,6 +103,7 @@ impl Checker<'_> {
             _ => "",
         };
         self.judge_settings(None, named, &arguments, at);
+        self.judge_brought(call, None, &callee, named);
         for path in callee.each().iter().filter_map(Val::as_path) {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             self.doubt_call(Some(&Val::path(module)), name, &arguments, at);
@@ -125,47 +133,6 @@ impl Checker<'_> {
         }
         let name = self.value(name).as_str().map(str::to_owned)?;
         Some((self.value(object), name))
-    }
-
-    /// What an object is given by one of its methods it holds from then on.
-    fn taint(&mut self, holder: &Expr, base: &Val, method: &str, arguments: &Arguments) {
-        const FILLS: [&str; 15] = [
-            "add",
-            "add_field",
-            "set",
-            "set_cookie",
-            "add_attachment",
-            "append",
-            "attach",
-            "extend",
-            "insert",
-            "put",
-            "set_content",
-            "set_payload",
-            "setdefault",
-            "update",
-            "write",
-        ];
-        let holder = match holder {
-            Expr::Attribute(member) => &*member.value,
-            other => other,
-        };
-        let Expr::Name(name) = holder else { return };
-        let file =
-            base.each().iter().any(|base| base.as_path().is_some_and(|path| path.starts_with("builtins.open()")));
-        if !FILLS.contains(&method) || file {
-            return;
-        }
-        let found = arguments.all().flat_map(Val::private).next().cloned();
-        let grows = self.read
-            && matches!(base, Val::Seq(_))
-            && arguments.all().any(|value| value.each().contains(&Val::Unknown));
-        if found.is_none() && grows {
-            self.bind(&name.id, base.clone().or(Val::Many(Val::Unknown.into())));
-        }
-        if let Some(source) = found {
-            self.bind(&name.id, base.clone().or(Val::Private(source)));
-        }
     }
 
     fn arguments(&mut self, call: &ExprCall, callee: &Val, at: TextSize) -> Arguments {
@@ -290,7 +257,9 @@ impl Checker<'_> {
                         self.apply_function(maker, arguments);
                     }
                     let object = Val::Object(*place);
-                    self.inherited.get(place).map_or(object.clone(), |inherited| object.or(inherited.clone()))
+                    self.inherited
+                        .get(place)
+                        .map_or_else(|| object.clone(), |inherited| object.clone().or(inherited.clone()))
                 }
                 Val::Opaque => Val::Opaque,
                 _ => Val::Unknown,
@@ -639,8 +608,7 @@ impl Checker<'_> {
             }
             // What was chosen at run time may be asked for more, but not for names made at run time.
             // Of modules of the language what could lead out was refused; of other objects the beginning of the name tells.
-            let of_module =
-                base.each().iter().all(|base| base.as_path().is_some_and(|path| known::is_of_library(path)));
+            let of_module = base.each().iter().all(|base| base.as_path().is_some_and(known::is_of_library));
             let begins = matches!(name, Val::Partial(start, _) if start.len() > 2);
             found.push(match name {
                 _ if of_module || begins => Val::path("builtins.getattr()"),

@@ -323,7 +323,7 @@ impl Checker<'_> {
 
     /// Whether a table, a picture or a document is written over that the program has read.
     fn is_written_over(&self, path: &str) -> bool {
-        let ends = [".json", ".jsonl", ".txt", ".log", ".md", ".db"];
+        let ends = [".json", ".jsonl", ".log", ".db"];
         self.opened.contains(tidy(path))
             && !ends.iter().any(|end| path.ends_with(end))
             && places::of(path) != Place::Temporary

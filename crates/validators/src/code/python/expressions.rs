@@ -315,6 +315,13 @@ impl Checker<'_> {
                     self.judge_telling(at, name, route);
                 }
                 self.doubt_attribute(base, name, at);
+                let is_setting = is_secret_member(name)
+                    && name.len() > 4
+                    && known::is_of_package(root)
+                    && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+                if is_setting {
+                    return Val::path(whole).or(Val::Private(Source::Variable(name.into())));
+                }
                 // Modules carry those around that they import.
                 match rules::carried(name).filter(|module| !path.contains('(') && **module != **path) {
                     Some(module) if rules::module(module).is_some() && rules::module(&whole).is_none() => {

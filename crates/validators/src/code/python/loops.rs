@@ -1,7 +1,7 @@
 //! Loops without an end, and memory without bound.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{CmpOp, Expr, Operator, Stmt, StmtFunctionDef};
+use ruff_python_ast::{CmpOp, Expr, ExprCall, Number, Operator, Stmt, StmtFunctionDef};
 use ruff_text_size::TextSize;
 
 use super::Checker;
@@ -50,6 +50,49 @@ pub(super) fn never_ends(body: &[Stmt]) -> bool {
     !exits.found
 }
 
+/// Whether a call sleeps for no time.
+fn waits_for_nothing(call: &ExprCall) -> bool {
+    let sleeps = match &*call.func {
+        Expr::Name(name) => name.id.as_str() == "sleep",
+        Expr::Attribute(member) => member.attr.as_str() == "sleep",
+        _ => false,
+    };
+    sleeps
+        && matches!(call.arguments.args.first(), Some(Expr::NumberLiteral(number)) if matches!(&number.value, Number::Int(value) if value.as_u8() == Some(0)))
+}
+
+/// Whether a function that is to tell who may do something says yes to everybody.
+pub(super) fn lets_everybody(definition: &StmtFunctionDef) -> bool {
+    const ASKS: [&str; 8] = ["authenticate", "authorize", "can", "check", "has", "is", "validate", "verify"];
+    const ABOUT: [&str; 14] = [
+        "access",
+        "admin",
+        "allowed",
+        "auth",
+        "authenticated",
+        "authorized",
+        "credentials",
+        "csrf",
+        "hash",
+        "login",
+        "password",
+        "permission",
+        "signature",
+        "token",
+    ];
+    let name = definition.name.as_str().trim_start_matches('_');
+    let mut words = name.split('_');
+    let asks = words.next().is_some_and(|first| ASKS.contains(&first));
+    let about = name.split('_').any(|word| ABOUT.contains(&word)) || matches!(name, "authenticate" | "authorize");
+    let body: Vec<&Stmt> = definition
+        .body
+        .iter()
+        .filter(|statement| !matches!(statement, Stmt::Expr(expression) if expression.value.is_string_literal_expr()))
+        .collect();
+    asks && about
+        && matches!(body.as_slice(), [Stmt::Return(answer)] if matches!(answer.value.as_deref(), Some(Expr::BooleanLiteral(yes)) if yes.value))
+}
+
 struct Exits {
     found: bool,
     /// Loops inside of the one that is looked at.
@@ -74,7 +117,9 @@ impl<'a> Visitor<'a> for Exits {
 
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
-            Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Await(_) => self.found = true,
+            Expr::Yield(_) | Expr::YieldFrom(_) => self.found = true,
+            // To wait for nothing lets others go on, and the loop too.
+            Expr::Await(wait) => self.found |= !matches!(&*wait.value, Expr::Call(call) if waits_for_nothing(call)),
             Expr::Lambda(_) => {}
             Expr::Call(call) => {
                 let name = match &*call.func {
@@ -84,7 +129,7 @@ impl<'a> Visitor<'a> for Exits {
                 };
                 // A queue is asked for what comes next, without a name of it.
                 let takes = name == "get" && call.arguments.args.is_empty();
-                self.found |= WAITS.contains(&name) || takes;
+                self.found |= WAITS.contains(&name) && !waits_for_nothing(call) || takes;
                 walk_expr(self, expression);
             }
             _ => walk_expr(self, expression),
@@ -146,7 +191,7 @@ impl<'a> Visitor<'a> for OwnCalls<'_> {
 
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
-            Expr::If(_) | Expr::BoolOp(_) | Expr::Yield(_) | Expr::YieldFrom(_) => self.conditional = true,
+            Expr::If(_) | Expr::BoolOp(_) | Expr::Yield(_) => self.conditional = true,
             Expr::ListComp(each) => self.conditional |= !each.generators.iter().all(|each| is_count(&each.iter)),
             Expr::Generator(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Await(_) => self.conditional = true,
             Expr::Call(call) => {

@@ -12,6 +12,9 @@ use crate::code::{known, methods};
 
 /// Methods that do what the text says which they are given.
 const TOLD: &[&str] = &["apply", "call", "command", "invoke", "run", "start", "stop", "submit"];
+/// Methods that say what they do only where they are given nothing.
+const BARE: &[&str] =
+    &["clean", "clear", "close", "disconnect", "flush", "quit", "refresh", "reset", "shutdown", "stop"];
 /// Methods that delete what they are called on, where they are given nothing.
 const DELETES: &[&str] = &["_raw_delete", "delete", "destroy", "drop", "drop_all", "remove", "truncate"];
 /// Modules of the language whose objects act on another machine.
@@ -80,7 +83,7 @@ impl Checker<'_> {
                 _ => continue,
             };
             let known = self.inherited.remove(&class);
-            self.inherited.insert(class, known.map_or(inherited.clone(), |known| known.or(inherited)));
+            self.inherited.insert(class, known.map_or_else(|| inherited.clone(), |known| known.or(inherited.clone())));
         }
     }
 
@@ -115,6 +118,10 @@ impl Checker<'_> {
         if matches!(name, "delete" | "post" | "patch" | "put") {
             let is_route = |value: &Val| matches!(value, Val::Text(text) | Val::Partial(text, _) if text.contains('/'));
             return !arguments.all().flat_map(Val::each).any(is_route);
+        }
+        // With nothing they end what the object itself does; what they are given is somebody else's.
+        if BARE.contains(&name) {
+            return arguments.positional.is_empty() && arguments.keywords.is_empty() && !arguments.open;
         }
         if name == "toggle" {
             return arguments.positional.is_empty();
@@ -154,6 +161,21 @@ impl Checker<'_> {
             Expr::Call(_) => !callee.each().iter().any(known),
             _ => false,
         };
+        // A function that the program is given is told by a word what to do.
+        let tells = |value: &Expr| match value {
+            Expr::StringLiteral(text) => {
+                let text = text.value.to_str();
+                let word = text.split([' ', '_', '.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+                crate::code::verbs::is_acting(&word) || crate::shell::check(text).is_err_and(|finding| !finding.asks())
+            }
+            _ => false,
+        };
+        let given = callee.each().iter().all(|value| *value == Val::Unknown)
+            && call.func.is_name_expr()
+            && call.arguments.args.iter().any(tells);
+        if given {
+            self.ask(call.start(), "code-unknown", "a function that is not known is told to act".to_owned(), None);
+        }
         if made || unknown {
             let message = "what is called is worked out at run time, or is nowhere defined".to_owned();
             self.ask(call.start(), "code-unknown", message, Some("call a function by its name"));

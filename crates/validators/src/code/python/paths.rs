@@ -53,7 +53,7 @@ impl Checker<'_> {
             },
             "dotenv.dotenv_values" => Val::Private(Source::Environment),
             "netrc.netrc" => Val::Private(Source::File),
-            "getpass.getpass" => Val::Private(Source::Part),
+            "getpass.getpass" => Val::Private(Source::Part).or(Val::Private(Source::Variable("password".into()))),
             "glob.glob" | "glob.iglob" => {
                 let folder = |pattern: &Val| {
                     pattern.as_str().map(|pattern| {

@@ -98,6 +98,16 @@ impl Checker<'_> {
         }
     }
 
+    /// What a name stands for holds something from now on, also where an outer function bound it.
+    pub(super) fn hold(&mut self, name: &str, value: Val) {
+        let last = self.scopes.len().saturating_sub(1);
+        let holder = self.scopes.iter().rposition(|scope| !scope.is_class && scope.binds(name));
+        match holder.filter(|at| *at != last).and_then(|at| self.scopes.get_mut(at)) {
+            Some(scope) => scope.bind(name, value, true),
+            None => self.bind(name, value),
+        }
+    }
+
     /// Notes what is stored under an attribute's name.
     pub(super) fn remember(&mut self, name: &str, value: Val) {
         join(&mut self.attributes, name, value);

@@ -1,5 +1,6 @@
 //! What was read out of files and variables, and leaves this machine or is shown.
 
+use ruff_python_ast::Expr;
 use ruff_text_size::TextSize;
 
 use super::Checker;
@@ -13,6 +14,47 @@ const WRAPS: &[&str] =
     &["base64", "binascii", "bz2", "codecs", "gzip", "io", "json", "lzma", "pickle", "urllib", "zlib"];
 
 impl Checker<'_> {
+    /// What an object is given by one of its methods it holds from then on.
+    pub(super) fn taint(&mut self, holder: &Expr, base: &Val, method: &str, arguments: &Arguments) {
+        const FILLS: [&str; 15] = [
+            "add",
+            "add_field",
+            "set",
+            "set_cookie",
+            "add_attachment",
+            "append",
+            "attach",
+            "extend",
+            "insert",
+            "put",
+            "set_content",
+            "set_payload",
+            "setdefault",
+            "update",
+            "write",
+        ];
+        let holder = match holder {
+            Expr::Attribute(member) => &*member.value,
+            other => other,
+        };
+        let Expr::Name(name) = holder else { return };
+        let file =
+            base.each().iter().any(|base| base.as_path().is_some_and(|path| path.starts_with("builtins.open()")));
+        if !FILLS.contains(&method) || file {
+            return;
+        }
+        let found = arguments.all().flat_map(Val::private).next().cloned();
+        let grows = self.read
+            && matches!(base, Val::Seq(_))
+            && arguments.all().any(|value| value.each().contains(&Val::Unknown));
+        if found.is_none() && grows {
+            self.hold(&name.id, base.clone().or(Val::Many(Val::Unknown.into())));
+        }
+        if let Some(source) = found {
+            self.hold(&name.id, base.clone().or(Val::Private(source)));
+        }
+    }
+
     /// What was read out of files and variables, and leaves this machine.
     pub(super) fn judge_sent(
         &mut self,

@@ -52,6 +52,8 @@ const COMPUTES: &[&str] = &[
     "append",
     "assertEqual",
 ];
+/// Turns of a loop that may each ask another machine for something.
+const MOST_REQUESTS: i64 = 1_000;
 /// Turns of a loop that may each write, send or start something.
 const MOST_EFFECTS: i64 = 1_000_000;
 /// The largest number that is given to something which may count to it.
@@ -165,6 +167,16 @@ impl Checker<'_> {
             "write",
             "write_text",
         ];
+        // A thousand times the same request is one that nobody makes by hand: guesses, or mail to everybody.
+        let floods = self.turns >= MOST_REQUESTS
+            && matches!(name, "post" | "put" | "request" | "sendmail" | "send_message" | "login" | "connect");
+        let workers = |(key, value): &(String, Val)| {
+            (key.contains("workers") || key.contains("threads") || key == "processes")
+                && value.as_int().is_some_and(|number| number > 1_000)
+        };
+        if floods || arguments.keywords.iter().any(workers) {
+            self.ask_memory(at);
+        }
         if self.turns >= MOST_EFFECTS && GROWS.contains(&name) {
             self.ask_memory(at);
         }
@@ -178,7 +190,8 @@ impl Checker<'_> {
             self.ask_effect(at, "code-remote", format!("`{name}` is told to do what would be refused otherwise"));
         }
         let off = |key: &str, value: &Val| is_off(key, value);
-        if arguments.all().any(|value| holds(value, &off, 0)) {
+        // A token that is only looked at need not be genuine.
+        if name != "decode" && arguments.all().any(|value| holds(value, &off, 0)) {
             self.ask_effect(at, "code-rights", format!("`{name}` is told to leave a protection out"));
         }
         let told = |value: &Val| texts(value).iter().any(|text| settings::orders(text));

@@ -31,6 +31,13 @@ impl Checker<'_> {
             Stmt::Return(statement) => {
                 let value = statement.value.as_deref().map_or(Val::Plain, |value| self.value(value));
                 self.hand_over(statement.start(), &value);
+                let all = |value: &Val| {
+                    matches!(value, Val::Path(path) if &**path == "os.environ")
+                        || *value == Val::Private(super::value::Source::Environment)
+                };
+                if self.judging && value.each().iter().any(all) {
+                    self.ask_effect(statement.start(), "code-reach", "the whole environment is handed on".to_owned());
+                }
                 self.answer(value);
             }
             Stmt::Delete(statement) => {
@@ -99,10 +106,13 @@ impl Checker<'_> {
                 }
                 self.assign(&statement.target, over.element());
                 self.loops += 1;
+                let through =
+                    std::mem::replace(&mut self.through, super::requests::through(&statement.target, &statement.iter));
                 let turns = self.turns;
                 self.turns = turns.saturating_mul(self.turns_of(&statement.iter));
                 self.branch(&statement.body);
                 self.turns = turns;
+                self.through = through;
                 self.loops -= 1;
                 self.branch(&statement.orelse);
             }
@@ -297,6 +307,11 @@ impl Checker<'_> {
             Val::Func(place).or(Val::Unknown)
         };
         self.bind(&definition.name, value);
+        if self.judging && super::loops::lets_everybody(definition) {
+            let message = format!("`{}` lets everybody in", definition.name);
+            self.ask_effect(definition.start(), "code-rights", message);
+        }
+        let outside = self.brings(definition);
         if self.judging && super::loops::calls_itself_always(definition) {
             self.ask_endless(definition.start());
         }
@@ -304,6 +319,9 @@ impl Checker<'_> {
         self.open_function(place, &definition.name, Some(&definition.parameters), method);
         self.body(&definition.body);
         self.close_function(outer);
+        if let Some(outside) = outside {
+            self.brought = outside;
+        }
     }
 
     /// Branches and loops around a definition say nothing about what happens inside.
@@ -460,6 +478,18 @@ impl Checker<'_> {
                         "code-rights",
                         format!("`{}` leaves a protection out", target.attr),
                     );
+                }
+                let on = matches!(value, Val::Int(1..));
+                let powers =
+                    value.each().iter().any(|value| crate::code::settings::lets_in(&target.attr, value.as_str(), on));
+                if self.judging && powers && !matches!(&*target.value, Expr::Name(name) if name.id.as_str() == "self") {
+                    self.ask_effect(target.start(), "code-rights", format!("`{}` lets somebody in", target.attr));
+                }
+                if self.judging
+                    && value.as_int().is_some_and(|number| number > super::loops::MOST_DIGITS)
+                    && target.attr.as_str() == "prec"
+                {
+                    self.ask_memory(target.start());
                 }
                 self.store_attribute(target.start(), &base, &target.attr);
                 for path in base.each().iter().filter_map(Val::as_path) {
