@@ -184,7 +184,11 @@ impl Space {
         if outcome.is_ok() && !self.found.is_empty() || self.mind.is_changed() {
             self.deferred_since.get_or_insert(now);
         }
-        self.flush_due(now)?;
+        if let Err(problem) = self.flush_due(now) {
+            // Another process writes for long: what was read is told all the same, and this is tried again later.
+            tracing::warn!(error = %problem, "changes by the way could not be written yet");
+            self.deferred_since = Some(now);
+        }
         outcome
     }
 

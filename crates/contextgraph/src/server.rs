@@ -14,7 +14,7 @@ mod spaces;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -237,15 +237,21 @@ impl MemoryServer {
                     () = server.0.closing.cancelled() => return,
                     () = tokio::time::sleep(HOUSEKEEPING) => {}
                 }
-                let rooms: Vec<Arc<Room>> = server.0.rooms.lock().values().cloned().collect();
+                let rooms = server.open_rooms();
                 let (now, dreams) = (server.now(), server.0.options.dreams);
-                let work =
-                    tokio::task::spawn_blocking(move || rooms.iter().for_each(|room| room.look_after(now, dreams)));
+                let work = tokio::task::spawn_blocking(move || {
+                    rooms.iter().filter_map(Weak::upgrade).for_each(|room| room.look_after(now, dreams));
+                });
                 if work.await.is_err() {
                     tracing::warn!("looking after the memory failed unexpectedly");
                 }
             }
         });
+    }
+
+    /// The rooms that are open, to be held one by one: one that only waits for its turn must be free to be closed for another.
+    fn open_rooms(&self) -> Vec<Weak<Room>> {
+        self.0.rooms.lock().values().map(Arc::downgrade).collect()
     }
 
     /// Ends dreams and writes everything that is not written yet.
@@ -324,16 +330,20 @@ impl MemoryServer {
     fn room(&self, name: &str) -> Outcome<Arc<Room>> {
         let mut rooms = self.0.rooms.lock();
         if let Some(room) = rooms.get(name) {
+            room.entered(self.now());
             return Ok(room.clone());
         }
+        let mut left = None;
         if rooms.len() >= SPACES {
-            // One that nobody holds is closed for the new one.
+            // Of those that nobody holds the one that was not used for longest is closed for the new one.
             let idle = rooms
                 .iter()
-                .find(|(_, room)| Arc::strong_count(room) == 1 && !room.is_dreaming())
+                .filter(|(_, room)| Arc::strong_count(room) == 1 && !room.is_dreaming())
+                .min_by_key(|(_, room)| room.last_entered())
                 .map(|(name, _)| name.clone());
-            match idle.and_then(|name| rooms.remove(&name)) {
-                Some(room) => room.close(),
+            left = idle.and_then(|name| rooms.remove(&name));
+            match left {
+                Some(_) => {}
                 None => {
                     let message = format!("{SPACES} spaces are in use: try again later");
                     return Err(Problem::new(Code::Storage, "TOO_MANY_SPACES", message));
@@ -354,7 +364,11 @@ impl MemoryServer {
             belongs_to: OnceLock::new(),
         };
         let room = Room::new(space, chime, self.0.options.clock.clone());
+        room.entered(self.now());
         rooms.insert(name.to_owned(), room.clone());
+        drop(rooms);
+        // What is written at the end keeps nobody from the other spaces.
+        left.iter().for_each(|room| room.close());
         Ok(room)
     }
 
@@ -606,5 +620,26 @@ impl MemoryServer {
             .await?
             .map_err(|(problem, pulse)| answer::error(&problem, pulse.as_ref()))?;
         Ok(Raw::from_value(&json!({"done": done}))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteStores;
+
+    /// Looking after 64 spaces takes a while; until it was over there was no room for another one.
+    #[test]
+    fn looking_after_spaces_keeps_no_other_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
+        let server = MemoryServer::new(Options { dreams: false, ..Options::new(stores) }).unwrap();
+        (0..SPACES).for_each(|at| drop(server.room(&format!("s{at}")).unwrap()));
+        let waiting = server.open_rooms();
+        server.room("another").unwrap();
+        assert_eq!(waiting.iter().filter(|room| room.upgrade().is_none()).count(), 1);
+        let held: Vec<Arc<Room>> = server.open_rooms().iter().filter_map(Weak::upgrade).collect();
+        assert_eq!(server.room("one more").err().map(|problem| problem.kind), Some("TOO_MANY_SPACES"));
+        drop(held);
     }
 }

@@ -230,4 +230,24 @@ mod tests {
         }
         assert!(specs.iter().all(|spec| !spec.description.is_empty() && spec.output["type"] == "object"));
     }
+
+    /// The documentation tells of each tool what changes when it is used, and of those that only read that nothing does.
+    #[test]
+    fn the_documentation_tells_what_each_tool_changes() {
+        let docs = include_str!("../../../docs/contextgraph.md");
+        let table =
+            docs.split("## What changes when a tool is used").nth(1).and_then(|rest| rest.split("\n## ").next());
+        let rows: Vec<(&str, &str)> =
+            table.unwrap().lines().filter_map(|line| line.strip_prefix("| `")?.split_once(" | ")).collect();
+        for spec in all() {
+            let quoted = format!("`{}`", spec.name);
+            let told: Vec<&str> = rows
+                .iter()
+                .filter(|(names, _)| format!("`{names}").contains(&quoted))
+                .map(|(_, changes)| *changes)
+                .collect();
+            assert_eq!(told.len(), 1, "{}", spec.name);
+            assert!(!told[0].starts_with("nothing") || spec.class == Class::Read, "{}", spec.name);
+        }
+    }
 }

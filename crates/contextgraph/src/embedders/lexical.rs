@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::text;
-use crate::text::language;
+use crate::text::language::{self, TextLanguage};
 use crate::vector::Sparse;
 
 /// The term of texts that deny something. No word is written like it.
@@ -70,11 +70,13 @@ pub fn idf(vocabulary: &dyn WordStatistics, term: u16) -> f32 {
 #[must_use]
 pub fn embed(text: &str, vocabulary: &dyn WordStatistics) -> Sparse {
     let mut counts: HashMap<u16, u32> = HashMap::new();
+    let english = TextLanguage::of(text) == Some(TextLanguage::English);
     for (word, stem) in text::telling(text) {
         let own = place(&stem);
         let mut term = own;
-        if vocabulary.holding(own) == 0 {
-            // A few words tell little of their language: the form under which the word is remembered, if it is.
+        if !english && vocabulary.holding(own) == 0 {
+            // A few words tell little of their language: the form under which the word is remembered, if it is. What is English by
+            // its words is that: `name` is no form of `named`.
             let known =
                 language::forms(&word).iter().map(|form| place(form)).find(|form| vocabulary.holding(*form) > 0);
             term = known.unwrap_or(own);

@@ -50,6 +50,8 @@ pub(super) struct Room {
     pub(super) chime: Chime,
     /// What happened in dreams and no answer has told yet.
     late: Mutex<Vec<Event>>,
+    /// When somebody last came for it.
+    entered: AtomicU64,
 }
 
 impl Room {
@@ -65,7 +67,18 @@ impl Room {
             progress: watch::Sender::new(Progress::default()),
             chime,
             late: Mutex::default(),
+            entered: AtomicU64::new(0),
         })
+    }
+
+    /// Somebody comes for it.
+    pub(super) fn entered(&self, now: u64) {
+        self.entered.store(now, Ordering::Relaxed);
+    }
+
+    /// When somebody last came.
+    pub(super) fn last_entered(&self) -> u64 {
+        self.entered.load(Ordering::Relaxed)
     }
 
     pub(super) fn is_dreaming(&self) -> bool {

@@ -32,10 +32,15 @@ pub(super) fn filters() -> Vec<Param> {
 
 /// The filter of a call.
 pub(super) fn filter(args: &Args) -> Outcome<MemoryFilter> {
+    let begin = |name: &str| Ok::<_, Problem>(when::argument(args, name)?.map(|range| range.0));
+    let (after, before) = (begin("after")?, begin("before")?);
+    if after.zip(before).is_some_and(|(after, before)| after >= before) {
+        return Err(Problem::params("`after` is not before `before`: nothing lies between"));
+    }
     Ok(MemoryFilter {
         tags: args.texts("tags"),
-        after: when::argument(args, "after")?.map(|range| range.0),
-        before: when::argument(args, "before")?.map(|range| range.0),
+        after,
+        before,
         agent: args.maybe_text("agent").map(ToOwned::to_owned),
         min_importance: args.maybe_number("minImportance"),
         modality: args.maybe_text("modality").and_then(Modality::from_word),

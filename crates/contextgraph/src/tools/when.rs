@@ -47,11 +47,13 @@ fn range(text: &str) -> Option<(u64, u64)> {
         _ => return None,
     };
     let date: Date = date.parse().ok()?;
+    // The end of the calendar is written for what has no end, and is a day beyond the last moment.
     let moment = |date: Date| -> Option<u64> {
+        let date = date.min(Date::constant(9999, 12, 30));
         let zoned = date.to_zoned(TimeZone::UTC).ok()?;
         u64::try_from(zoned.timestamp().as_millisecond()).ok()
     };
-    Some((moment(date)?, moment(date.checked_add(span).ok()?)?))
+    Some((moment(date)?, moment(date.checked_add(span).unwrap_or(Date::MAX))?))
 }
 
 #[cfg(test)]
@@ -69,6 +71,7 @@ mod tests {
             ("2026-03-01T02:00:01+02:00", Some((march + 1_000, march + 1_001))),
             ("2026", Some((march - 59 * day, march + 306 * day))),
             ("1772323200000", Some((march, march + 1))),
+            ("9999-12-31", Some((253_402_128_000_000, 253_402_128_000_000))),
             ("March", None),
             ("2026-13", None),
             ("", None),

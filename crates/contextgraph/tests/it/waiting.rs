@@ -54,6 +54,21 @@ fn a_consolidation_lets_others_in_and_a_dry_one_changes_nothing() {
     assert_eq!(left, 603, "a dry run merges nothing");
 }
 
+/// What a search changes by the way is written later, when another process is done; what was found is told.
+#[test]
+fn a_search_does_not_fail_because_another_process_writes() {
+    let memory = Memory::new();
+    memory.store("The key is under the pot");
+    memory.search("key", 1);
+    memory.pass(60_000);
+    let other = rusqlite::Connection::open(memory.folder.path().join("memory.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(memory.search("key", 1).len(), 1);
+    other.execute_batch("ROLLBACK").unwrap();
+    memory.pass(60_000);
+    assert_eq!(memory.search("key", 1).len(), 1);
+}
+
 fn caller() -> switchboard_contextgraph::server::MemoryCaller {
     switchboard_contextgraph::server::MemoryCaller { principal: "tester".to_owned(), ..Default::default() }
 }
