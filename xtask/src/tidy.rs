@@ -1,10 +1,13 @@
-//! Rules of the house that no compiler checks: edges between crates, headers, sizes, words.
+//! Rules of the house that no compiler checks: edges between crates and modules, effects, headers, sizes, words.
 //!
 //! Edges between crates stand in the drawing of ARCHITECTURE.md, which is compared with the manifests. A new crate gets its
 //! line there before it gets its first dependency.
 
+mod absences;
 mod drawing;
 mod effects;
+mod modules;
+mod pages;
 mod ratchet;
 
 use std::fs;
@@ -18,6 +21,7 @@ use serde_json::Value;
 use crate::layout::Layout;
 use crate::process;
 use crate::tally::say;
+use modules::Modules;
 use ratchet::Ratchet;
 
 const WARN_LINES: usize = 700;
@@ -43,7 +47,8 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     findings.refusals.extend(wrong);
     findings.refusals.extend(drawing::check(&rooms, &metadata(layout)?));
     let files = tracked(layout)?;
-    let mut ratchet = Ratchet::default();
+    let (mut ratchet, mut modules) = (Ratchet::default(), Modules::default());
+    let mut texts = Vec::new();
     for path in &files {
         if ratchet::is_stray(path) {
             findings.refusals.push(format!("{}: has no place at the root", path.display()));
@@ -51,12 +56,22 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         // Deleted but not yet committed, or not text: nothing to read.
         let Ok(text) = fs::read_to_string(layout.root.join(path)) else { continue };
         check_file(path, &text, &mut findings);
+        findings.refusals.extend(pages::lost_files(path, &text, &files));
         findings.refusals.extend(effects::check(path, &text));
         ratchet.count(path, &text);
+        modules.note(path, &text);
+        if effects::is_source(path) {
+            texts.push((path.as_path(), text));
+        }
     }
-    let (refusals, warnings) = ratchet.judge();
-    findings.refusals.extend(refusals);
-    findings.warnings.extend(warnings);
+    let sources: Vec<(&Path, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    findings.refusals.extend(absences::check(&absences::read(&page), &rooms, &sources));
+    findings.refusals.extend(pages::unnamed_steps(&page, &sources));
+    findings.warnings.extend(effects::idle(&sources));
+    for (refusals, warnings) in [ratchet.judge(), modules.judge()] {
+        findings.refusals.extend(refusals);
+        findings.warnings.extend(warnings);
+    }
     for warning in &findings.warnings {
         say(&format!("tidy: warning: {warning}"));
     }

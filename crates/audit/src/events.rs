@@ -29,6 +29,8 @@ pub mod event {
     pub const CALLBACK_ANSWERED: &str = "dev.switchboard.callback_answered";
     /// Somebody answered what a server asked him by elicitation or sampling.
     pub const QUESTION_ANSWERED: &str = "dev.switchboard.question_answered";
+    /// Somebody sent a server an answer to a question that nobody here knows of: from before a restart, or invented.
+    pub const ANSWER_UNASKED: &str = "dev.switchboard.answer_unasked";
     /// A question of a server was not asked, because too many are open.
     pub const CALLBACK_REFUSED: &str = "dev.switchboard.callback_refused";
     /// Somebody asked about a task, or went on with it.

@@ -1,7 +1,7 @@
 //! The tool index: the right tool among a million, inside a token budget (MGP 16).
 //!
 //! It decides which tools fit a request and how well ([`Catalog::search`]), why ([`Reason`]), and which tools a model is
-//! given within a number of tokens ([`Session`]). It has no clock, no file and no network: definitions, permissions and
+//! given within a number of tokens ([`ToolSession`]). It has no clock, no file and no network: definitions, permissions and
 //! time are given to it.
 //!
 //! # The mathematics
@@ -67,6 +67,6 @@ pub use crate::catalog::Catalog;
 pub use crate::judge::Judge;
 pub use crate::schema::schema_text;
 pub use crate::search::{Hit, RESCORED, Reason, Search, SearchResult, Strategy};
-pub use crate::session::{Budget, Evicted, Level, Loaded, Session, Shown};
+pub use crate::session::{Budget, Evicted, Level, LoadOutcome, Shown, ToolSession};
 pub use crate::tokens::count_tokens;
 pub use crate::tool::Tool;

@@ -86,7 +86,7 @@ struct LoadedTool {
 
 /// What became of a tool that was to be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Loaded {
+pub struct LoadOutcome {
     /// Whether the session has it now.
     pub kept: bool,
     /// How many tokens the session has more because of it, before others went.
@@ -110,14 +110,14 @@ pub struct Evicted {
 
 /// The tools of one session.
 #[derive(Debug, Clone, Default)]
-pub struct Session {
+pub struct ToolSession {
     budget: Budget,
     pinned: Vec<LoadedTool>,
     /// The one used longest ago first.
     cached: Vec<LoadedTool>,
 }
 
-impl Session {
+impl ToolSession {
     /// A session without tools.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
@@ -149,17 +149,17 @@ impl Session {
     }
 
     /// Loads a tool, or notes that it was used. Others go for it, those used longest ago first.
-    pub fn load(&mut self, id: &str, tokens: usize) -> Loaded {
+    pub fn load(&mut self, id: &str, tokens: usize) -> LoadOutcome {
         if self.is_pinned(id) {
-            return Loaded { kept: true, ..Loaded::default() };
+            return LoadOutcome { kept: true, ..LoadOutcome::default() };
         }
         let before = self.cached.iter().position(|held| held.id == id).map(|at| self.cached.remove(at).tokens);
         if tokens > self.cache_room() {
-            return Loaded::default();
+            return LoadOutcome::default();
         }
         let evicted = self.make_room(tokens);
         self.cached.push(LoadedTool { id: id.to_owned(), tokens });
-        Loaded { kept: true, added: tokens.saturating_sub(before.unwrap_or(0)), evicted }
+        LoadOutcome { kept: true, added: tokens.saturating_sub(before.unwrap_or(0)), evicted }
     }
 
     /// Notes that a tool was used; nothing where the session does not have it.
@@ -253,21 +253,21 @@ mod tests {
 
     #[test]
     fn the_tool_used_longest_ago_goes_first() {
-        let mut session = Session::new(budget());
+        let mut session = ToolSession::new(budget());
         for id in ["a", "b", "c"] {
-            assert_eq!(session.load(id, 130), Loaded { kept: true, added: 130, evicted: Vec::new() });
+            assert_eq!(session.load(id, 130), LoadOutcome { kept: true, added: 130, evicted: Vec::new() });
         }
         session.touch("a");
         assert_eq!(session.load("d", 130).evicted, ["b"]);
         assert_eq!(session.cached().collect::<Vec<_>>(), ["d", "a", "c"]);
         assert_eq!(session.total_tokens(), 390);
-        assert_eq!(session.load("d", 130), Loaded { kept: true, added: 0, evicted: Vec::new() });
+        assert_eq!(session.load("d", 130), LoadOutcome { kept: true, added: 0, evicted: Vec::new() });
         assert!(!session.load("huge", 401).kept);
     }
 
     #[test]
     fn pinned_tools_never_go_and_never_exceed_their_reserve() {
-        let mut session = Session::new(budget());
+        let mut session = ToolSession::new(budget());
         let refused = session.pin(pinned(&[("think", 100), ("large", 150), ("store", 100)]));
         assert_eq!(refused, ["large"]);
         for number in 0..50 {
@@ -294,7 +294,7 @@ mod tests {
         fn no_order_of_events_breaks_the_budget(
             events in proptest::collection::vec((0_u8..4, 0_usize..20, 0_usize..500), 0..80)
         ) {
-            let mut session = Session::new(budget());
+            let mut session = ToolSession::new(budget());
             for (kind, tool, tokens) in events {
                 let id = format!("t{tool}");
                 match kind {

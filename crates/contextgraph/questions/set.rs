@@ -5,6 +5,9 @@ use std::collections::HashMap;
 /// One frame of a file: what is told, what is asked, and what is filled in (`{n}`, `{a}`, `{b}`, `{c}`).
 type Frame = (Vec<String>, String, Vec<Vec<String>>);
 
+/// A frame of the second file, which says its kind.
+type KindFrame = (String, Vec<String>, String, Vec<Vec<String>>);
+
 /// The kinds of questions, by the place of a frame in its file, which is the same in all languages.
 pub(crate) const KINDS: [&str; 24] = [
     "fact",
@@ -68,28 +71,55 @@ pub(crate) fn all() -> Vec<Set> {
     FILES.iter().map(|(language, file)| read(language, file)).collect()
 }
 
+/// Further questions, asked of the same memories and those that the questions tell, of the kinds that were found worst.
+pub(crate) fn more() -> Vec<Set> {
+    let files: HashMap<String, Vec<KindFrame>> =
+        serde_json::from_str(include_str!("more.json")).expect("frames by language");
+    all()
+        .into_iter()
+        .map(|mut set| {
+            set.asked.clear();
+            for (at, (kind, told, asked, fills)) in files.get(set.language).into_iter().flatten().enumerate() {
+                let kind = KINDS.iter().copied().find(|known| *known == kind.as_str()).expect("a kind");
+                for (round, fills) in fills.iter().enumerate() {
+                    set.add(kind, (at, round), (told.as_slice(), asked.as_str()), fills);
+                }
+            }
+            set
+        })
+        .collect()
+}
+
 fn read(language: &'static str, file: &str) -> Set {
     let frames: Vec<Frame> = serde_json::from_str(file).expect("a list of frames");
     assert_eq!(frames.len(), KINDS.len(), "{language}");
     let mut set = Set { language, memories: Vec::new(), asked: Vec::new() };
     for round in 0..3 {
         for (at, (told, asked, fills)) in frames.iter().enumerate() {
-            let fill = |text: &str| {
-                let names = ["{n}", "{a}", "{b}", "{c}"];
-                names.iter().zip(&fills[round]).fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
-            };
-            let mut told: Vec<String> = told.iter().map(|text| fill(text)).collect();
-            let right = told.last().cloned().unwrap_or_default();
-            // Only a fact that changed has an order of its own.
-            if KINDS[at] != "change" && (at + round) % 2 == 1 {
-                told.reverse();
-            }
-            let answer = set.memories.len() + told.iter().position(|text| *text == right).unwrap_or(0);
-            set.memories.extend(told);
-            set.asked.push(Asked { kind: KINDS[at], held_out: at % 2 == 1, question: fill(asked), answer });
+            set.add(KINDS[at], (at, round), (told.as_slice(), asked.as_str()), &fills[round]);
         }
     }
     set
+}
+
+impl Set {
+    /// Tells what a frame tells, filled in, and asks what it asks.
+    fn add(&mut self, kind: &'static str, place: (usize, usize), frame: (&[String], &str), fills: &[String]) {
+        let (told, asked) = frame;
+        let fill = |text: &str| {
+            let names = ["{n}", "{a}", "{b}", "{c}"];
+            names.iter().zip(fills).fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+        };
+        let mut told: Vec<String> = told.iter().map(|text| fill(text)).collect();
+        let right = told.last().cloned().unwrap_or_default();
+        // Only a fact that changed has an order of its own.
+        if kind != "change" && (place.0 + place.1) % 2 == 1 {
+            told.reverse();
+        }
+        let answer = self.memories.len() + told.iter().position(|text| *text == right).unwrap_or(0);
+        self.memories.extend(told);
+        self.asked.push(Asked { kind, held_out: place.0 % 2 == 1, question: fill(asked), answer });
+    }
 }
 
 /// A plain keyword search, well made: BM25 with its usual numbers over the same words, stems and stop words that the memory

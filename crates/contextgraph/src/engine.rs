@@ -333,6 +333,9 @@ impl Space {
         let fresh = self.version == 0;
         self.version = changes.version;
         let mut newest: VecDeque<Id> = VecDeque::new();
+        if fresh {
+            self.graph.expect(changes.memories.len());
+        }
         for light in changes.memories {
             if light.memory.removed_at.is_none() {
                 newest.push_back(light.memory.id);
@@ -340,10 +343,8 @@ impl Space {
                     newest.pop_front();
                 }
             }
-            let row: [i8; 256] =
-                light.row.try_into().map_err(|_| Problem::storage("a row of meaning has the wrong length"))?;
             self.cache.remove(&light.memory.id);
-            self.graph.put(light.memory, &row, &light.words);
+            self.graph.put(light.memory, &light.row, light.words);
         }
         for edge in changes.edges {
             self.graph.link(edge);

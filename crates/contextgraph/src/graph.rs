@@ -18,7 +18,7 @@ use crate::embedders::space::COUNT;
 use crate::fingerprint::Packed;
 use crate::vector::Sparse;
 use edges::{Edge, Edges, Kind};
-use index::Index;
+use index::{Index, Mixing};
 pub use provenance::{Provenance, Source};
 
 /// A slot of the graph.
@@ -72,9 +72,9 @@ pub struct Memory {
 #[derive(Debug, Default)]
 pub struct Graph {
     memories: Vec<Memory>,
-    slots: HashMap<Id, Slot>,
+    slots: HashMap<Id, Slot, Mixing>,
     /// Memories by the digest of their text; the newest of those that are equal.
-    digests: HashMap<String, Slot>,
+    digests: HashMap<u128, Slot, Mixing>,
     alive: usize,
     /// Where to find.
     pub index: Index,
@@ -82,9 +82,23 @@ pub struct Graph {
     pub edges: Edges,
 }
 
+/// The first half of a digest in hexadecimal digits; of anything else a hash.
+fn digest(hash: &str) -> u128 {
+    let digits = hash.get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    digits.unwrap_or_else(|| u128::from(crate::text::hash(hash.as_bytes(), 1)))
+}
+
 impl Graph {
+    /// Makes room for so many more.
+    pub(crate) fn expect(&mut self, more: usize) {
+        self.memories.reserve(more);
+        self.slots.reserve(more);
+        self.digests.reserve(more);
+        self.index.expect(more);
+    }
+
     /// Adds a memory, or takes over what changed of it.
-    pub fn put(&mut self, memory: Memory, row: &[i8; 256], words: &Sparse) -> Slot {
+    pub fn put(&mut self, memory: Memory, row: &[i8; 256], words: Sparse) -> Slot {
         let living = memory.removed_at.is_none();
         let slot = match self.slots.get(&memory.id) {
             Some(&slot) => {
@@ -96,7 +110,7 @@ impl Graph {
                 let slot = self.memories.len() as Slot;
                 self.slots.insert(memory.id, slot);
                 if living {
-                    self.digests.insert(memory.hash.clone(), slot);
+                    self.digests.insert(digest(&memory.hash), slot);
                 }
                 self.memories.push(memory);
                 self.alive += usize::from(living);
@@ -112,11 +126,11 @@ impl Graph {
         let Some(&slot) = self.slots.get(&memory.id) else { return };
         let Some(place) = self.memories.get_mut(slot as usize) else { return };
         let (before, after) = (place.removed_at.is_none(), memory.removed_at.is_none());
-        if (place.hash != memory.hash || !after) && self.digests.get(&place.hash) == Some(&slot) {
-            self.digests.remove(&place.hash);
+        if (place.hash != memory.hash || !after) && self.digests.get(&digest(&place.hash)) == Some(&slot) {
+            self.digests.remove(&digest(&place.hash));
         }
         if after {
-            self.digests.insert(memory.hash.clone(), slot);
+            self.digests.insert(digest(&memory.hash), slot);
         }
         *place = memory;
         if before != after {

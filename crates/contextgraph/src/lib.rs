@@ -1,6 +1,7 @@
 //! ContextGraph: a memory that learns, forgets and dreams, offered to agents as an MCP server.
 
 pub mod autonomy;
+mod bytes;
 pub mod causal;
 pub mod consciousness;
 pub mod dream;

@@ -33,7 +33,7 @@ pub struct Light {
     /// What is known of it.
     pub memory: Memory,
     /// Its row of meaning.
-    pub row: Vec<i8>,
+    pub row: [i8; 256],
     /// Its words.
     pub words: Sparse,
 }
@@ -244,8 +244,15 @@ fn words_to_bytes(words: &Sparse) -> Vec<u8> {
     words.iter().flat_map(|(term, value)| term.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect()
 }
 
+/// A row of meaning.
+fn row_from_bytes(bytes: &[u8]) -> Outcome<[i8; 256]> {
+    let row: [u8; 256] = bytes.try_into().map_err(|_| broken("a row of meaning of the wrong length"))?;
+    Ok(row.map(u8::cast_signed))
+}
+
 fn words_from_bytes(bytes: &[u8]) -> Sparse {
-    let mut words = Sparse::default();
+    let count = bytes.len() / 6;
+    let mut words = Sparse { indices: Vec::with_capacity(count), values: Vec::with_capacity(count) };
     for entry in bytes.chunks_exact(6) {
         words.indices.push(u16::from_le_bytes([entry[0], entry[1]]));
         words.values.push(f32::from_le_bytes([entry[2], entry[3], entry[4], entry[5]]));

@@ -27,6 +27,7 @@ use crate::error::Outcome;
 use crate::mind::Doc;
 use args::{Args, Param};
 pub(crate) use autonomous::comparing;
+pub(crate) use core::MODALITIES;
 
 /// How a tool uses a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +169,7 @@ mod tests {
     fn all_tools_of_the_specification_are_there() {
         let specs = all();
         let names: BTreeSet<&str> = specs.iter().map(|spec| spec.name).collect();
-        assert_eq!((specs.len(), names.len()), (45, 45));
+        assert_eq!((specs.len(), names.len()), (46, 46));
         let specified = [
             "abort_dream",
             "adjust_coupling",
@@ -213,7 +214,7 @@ mod tests {
         let of = |category: &str| specs.iter().filter(|spec| spec.category == category).count();
         for (category, count) in [
             ("core_memory", 3),
-            ("memory", 8),
+            ("memory", 9),
             ("core_status", 3),
             ("gwt", 7),
             ("atc", 3),

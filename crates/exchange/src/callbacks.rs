@@ -6,6 +6,7 @@
 //! before the server gets it. Where nobody answers, the server learns that as well.
 
 mod forms;
+mod questions;
 mod record;
 mod rights;
 mod scope;
@@ -36,6 +37,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::rights::Concerns;
+use crate::asker;
 use crate::exchange::Exchange;
 use crate::host::Host;
 
@@ -297,7 +299,7 @@ impl<H: Host> Exchange<H> {
         }
         let mut asking = std::pin::pin!(async {
             match about.filter(|_| !by_callback) {
-                Some(about) => forms::ask(about, server, request).await,
+                Some(about) => forms::ask(about, request).await,
                 None => None,
             }
         });
@@ -380,7 +382,8 @@ impl<H: Host> Exchange<H> {
         let Some(store) = self.host.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
-        let message = switchboard_policy::redact::printable(request.message.as_deref().unwrap_or_default());
+        let message = asker::named(server.id(), request.message.as_deref().unwrap_or_default());
+        let message = switchboard_policy::redact::printable(&message);
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };
         let created = self.host.gate().granted.time();
@@ -436,7 +439,7 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    pub async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         if !self.callbacks().table.lock().has(&said.callback_id) {
             return None;

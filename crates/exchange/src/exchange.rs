@@ -98,13 +98,12 @@ impl ExchangeState {
     }
 
     /// Whether nothing goes on that lost rights could end.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.streams.count() == 0 && self.parked.is_empty()
     }
 
     /// Waits until something begins to go on.
-    pub async fn begun(&self) {
+    pub(crate) async fn begun(&self) {
         self.streams.begun.notified().await;
     }
 
@@ -136,12 +135,6 @@ impl ExchangeState {
     pub fn mentioned_by(&self, principal: &str, uri: &str) -> Option<Arc<str>> {
         self.mentions.server(principal, uri)
     }
-
-    /// Who has a task of that name at a server.
-    #[must_use]
-    pub fn owners_of_task(&self, task: &str, server: &str) -> Vec<Arc<str>> {
-        self.tasks.owners(task, server)
-    }
 }
 
 impl std::fmt::Debug for ExchangeState {
@@ -161,6 +154,12 @@ impl<H> Exchange<H> {
     /// What is under way, as it is seen by this host.
     pub const fn new(host: H, state: Arc<ExchangeState>) -> Self {
         Self { host, state }
+    }
+
+    /// Who has a task of that name at a server.
+    #[must_use]
+    pub fn owners_of_task(&self, task: &str, server: &str) -> Vec<Arc<str>> {
+        self.state.tasks.owners(task, server)
     }
 
     /// What a server asks on a new connection, outside of any call.

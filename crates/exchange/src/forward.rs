@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::asker;
 use crate::callbacks::{CallQuestions, EndOfQuestions, speaks_callbacks};
 use crate::exchange::Exchange;
 use crate::host::Host;
@@ -59,6 +60,11 @@ impl Forward {
     #[must_use]
     pub fn of_request(request: Request, params: Option<Raw>) -> Self {
         Self { method: request.method, params, extra: request.extra, ..Self::default() }
+    }
+
+    /// The parameters of a call of a tool; nothing for what is no such call.
+    pub(crate) fn called(&self) -> Option<&Raw> {
+        self.params.as_ref().filter(|_| *self.method == *method::TOOLS_CALL)
     }
 }
 
@@ -145,7 +151,7 @@ impl<H: Host> Exchange<H> {
         if forward.live.is_some() || forward.method.starts_with("tasks/") {
             return None;
         }
-        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let called = forward.called().cloned();
         let called = called.map(|params| (params, forward.tokens.clone()));
         Some(RunningCall::new(self.host.gate(), context, server, called, forward.extra.clone()))
     }
@@ -158,14 +164,12 @@ impl<H: Host> Exchange<H> {
         let uri = forward.params.as_ref().filter(|_| is_read).and_then(|params| params.member("uri")?.as_text());
         let eras = (context.caller.era(), upstream.revision.era());
         without_foreign_input(eras.0, &mut forward)?;
-        if eras.0 == Era::Modern {
-            Box::pin(self.admit_input(context, server, &forward)).await?;
-        }
         let request = (eras == (Era::Modern, Era::Modern)).then(|| stateful(context, &forward));
-        if let Some(request) = &request
-            && server.states.brought(server.id(), request) == StateOwnership::Foreign
-        {
-            return Err(no_such_state());
+        if let Some(request) = &request {
+            if server.states.brought(server.id(), request) == StateOwnership::Foreign {
+                return Err(no_such_state());
+            }
+            Box::pin(self.admit_input(context, server, &forward, request)).await?;
         }
         let reply = match eras {
             (Era::Modern, Era::Modern) if is_asked_by_result(context, server, &forward) => {
@@ -247,7 +251,7 @@ impl<H: Host> Exchange<H> {
         let client = Context { cancel: over.clone().unwrap_or_else(|| context.cancel.clone()), ..context.clone() };
         let _over = over.map(CancellationToken::drop_guard);
         let (exchange, server_) = (self.clone(), server.clone());
-        let called = forward.params.clone().filter(|_| *forward.method == *method::TOOLS_CALL);
+        let called = forward.called().cloned();
         let extra = forward.extra.clone();
         let related = Arc::new(Relay { exchange, server: server_, client, logs, live, id, questions, called, extra });
         let questions = &related.questions;
@@ -362,8 +366,7 @@ impl<H: Host> Exchange<H> {
                     if context.cancel.is_cancelled() {
                         return Err(failed(server, CallError::Cancelled));
                     }
-                    let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
-                    let asked = AskedIn { client: context, server, called, extra: &forward.extra };
+                    let asked = AskedIn { client: context, server, called: forward.called(), extra: &forward.extra };
                     Box::pin(asked.may_go_on(&self.host)).await?;
                     for (_, answer) in &answers {
                         asked.admit_answer(&self.host, answer).await?;
@@ -413,17 +416,48 @@ impl<H: Host> Exchange<H> {
         }
     }
 
-    /// Judges the answers that a modern client's request brings: whoever they say that they are given for.
-    async fn admit_input(&self, context: &Context, server: &Arc<Server>, forward: &Forward) -> Result<(), Fault> {
+    /// Judges the answers that a request brings to a modern server. What answers a call that waits here is judged there.
+    async fn admit_input(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        forward: &Forward,
+        request: &StatefulRequest,
+    ) -> Result<(), Fault> {
         let Some(answers) = forward.params.as_ref().and_then(|params| params.member("inputResponses")) else {
             return Ok(());
         };
-        let called = forward.params.as_ref().filter(|_| *forward.method == *method::TOOLS_CALL);
-        let asked = AskedIn { client: context, server, called, extra: &forward.extra };
+        let state = forward.params.as_ref().and_then(|params| params.member("requestState")?.as_text());
+        if state.is_some_and(|state| self.parked().has(&state, &request.principal)) {
+            return Ok(());
+        }
+        let asked = AskedIn { client: context, server, called: forward.called(), extra: &forward.extra };
         let answers = Object::open(&answers).map_err(Fault::malformed)?;
-        for (_, answer) in answers.iter() {
-            asked.admit_answer(&self.host, &answer).await?;
+        for (key, answer) in answers.iter() {
+            if server.states.was_asked(server.id(), request, &key) {
+                asked.admit_answer(&self.host, &answer).await?;
+            } else {
+                asked.admit_unasked(&self.host, &answer).await?;
+            }
             server.roots.note(&answer);
+        }
+        Ok(())
+    }
+
+    /// Judges what a modern client says of addresses that a legacy server wanted visited; it gets no other answers.
+    async fn admit_visits(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        forward: &Forward,
+        request: &StatefulRequest,
+    ) -> Result<(), Fault> {
+        let answers = forward.params.as_ref().and_then(|params| Object::open(&params.member("inputResponses")?).ok());
+        let asked = AskedIn { client: context, server, called: forward.called(), extra: &forward.extra };
+        for (key, answer) in answers.iter().flat_map(Object::iter) {
+            if server.states.was_asked(server.id(), request, &key) {
+                asked.admit_answer(&self.host, &answer).await?;
+            }
         }
         Ok(())
     }
@@ -439,7 +473,12 @@ impl<H: Host> Exchange<H> {
         let method = forward.method.clone();
         let params = forward.params.clone();
         let (id, tokens) = (forward.id.clone(), forward.tokens.clone());
-        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
+        let request = stateful(context, &forward);
+        let resumed = Box::pin(self.resumed(context, server, &forward)).await?;
+        if resumed.is_none() {
+            Box::pin(self.admit_visits(context, server, &forward, &request)).await?;
+        }
+        let mut running = match resumed {
             Some(running) => running.handed_over(forward.live.clone()),
             None if bridge::did_not_visit(params.as_ref()) => {
                 let text = format!("server `{}` needs a visit that was declined", server.id());
@@ -461,6 +500,7 @@ impl<H: Host> Exchange<H> {
         let visits = reply.outcome.as_ref().err().and_then(bridge::urls_to_visit);
         if let Some(visits) = visits.filter(|_| context.caller.can(&["elicitation", "url"])) {
             reply.outcome = Ok(bridge::input_required(&visits, None));
+            server.states.note(server.id(), &request, &reply);
         }
         reply.outcome = reply.outcome.map(|result| bridge::modern_result(result, &method));
         Ok(reply)
@@ -477,7 +517,7 @@ impl<H: Host> Exchange<H> {
     ) -> Result<Reply, Fault> {
         let (method, params, id) = (forward.method.clone(), forward.params.clone(), forward.id.clone());
         let tokens = forward.tokens.clone();
-        let mut running = match self.resumed(context, server, &method, params.as_ref()) {
+        let mut running = match Box::pin(self.resumed(context, server, &forward)).await? {
             Some(running) => running.handed_over(forward.live.clone()),
             None => self.start(context, server, upstream, forward).await?,
         };
@@ -551,18 +591,20 @@ fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> 
         && !speaks_callbacks(context)
 }
 
-/// A server's answer without what only the kernel says.
-fn of_server(server: &Server, mut reply: Reply) -> Result<Reply, Fault> {
-    let Ok(result) = &reply.outcome else { return Ok(reply) };
-    match provenance::of_server(result) {
-        KernelKeys::Clean => {}
-        KernelKeys::Stripped(result) => reply.outcome = Ok(result),
-        KernelKeys::Ambiguous => {
-            let text = format!("in the result of server `{}` a member stands twice", server.id());
-            return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
-        }
-    }
-    Ok(reply)
+/// A server's answer without what only the kernel says, and with the server's name in what it asks.
+fn of_server(server: &Server, Reply { outcome, extra }: Reply) -> Result<Reply, Fault> {
+    let outcome = match outcome {
+        Ok(result) => match provenance::of_server(&result) {
+            KernelKeys::Clean => Ok(asker::result_of(server.id(), result)),
+            KernelKeys::Stripped(result) => Ok(asker::result_of(server.id(), result)),
+            KernelKeys::Ambiguous => {
+                let text = format!("in the result of server `{}` a member stands twice", server.id());
+                return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
+            }
+        },
+        Err(error) => Err(asker::refusal_of(server.id(), error)),
+    };
+    Ok(Reply { outcome, extra })
 }
 
 /// An answer that no client would accept. What was done for it cannot be told from it.
@@ -575,8 +617,7 @@ fn misshapen(server: &Server, asked: &str, why: &strict::Misshapen) -> Fault {
         .with_source(CallError::BadAnswer(why.to_string()))
 }
 
-/// A call whose connection was lost before it was answered. Noted before the call ends: a server that leaves owing
-/// answers does not leave in good order.
+/// A call whose connection was lost unanswered, noted before it ends: a server that leaves so does not leave in good order.
 fn note_lost(server: &Server, error: &CallError) {
     if matches!(error, CallError::Closed) {
         server.stats.note_lost();
@@ -585,19 +626,20 @@ fn note_lost(server: &Server, error: &CallError) {
 
 /// A request as far as what is brought back with it goes.
 fn stateful(context: &Context, forward: &Forward) -> StatefulRequest {
+    /// What a task asks for is answered by another method.
+    const OF_TASKS: &str = "tasks/";
     let principal = context.session.principal.clone();
-    let (method, params) = (forward.method.clone(), forward.params.clone());
+    let method = if forward.method.starts_with(OF_TASKS) { OF_TASKS.into() } else { forward.method.clone() };
+    let params = forward.params.clone();
     StatefulRequest { principal, method, params, fingerprint }
 }
 
-/// That a `requestState` is none for this request.
 fn no_such_state() -> Fault {
     Fault::new(FaultKind::InvalidParams, "this `requestState` is unknown, used up, or too old")
         .suggest("make the request again without `requestState` and `inputResponses`")
 }
 
-/// Takes out of a legacy client's request what only the modern era knows: there it has no meaning, and nobody has looked at
-/// it. A modern server would take it for an answer to its question.
+/// Takes out of a legacy client's request what only the modern era knows: a modern server would take it for an answer.
 fn without_foreign_input(era: Era, forward: &mut Forward) -> Result<(), Fault> {
     const INPUT: [&str; 2] = ["requestState", "inputResponses"];
     let has = |key: &&str| forward.params.as_ref().is_some_and(|params| holds(params, key));

@@ -5,6 +5,7 @@
 //! is kept of a client, and the gate, which says who may go on with what. This crate deliberately knows no kernel, directory
 //! or configuration: which server a name belongs to and whether a call may be made at all is for others to say.
 
+mod asker;
 mod callbacks;
 mod exchange;
 mod forward;
@@ -16,6 +17,7 @@ mod parked;
 mod relay;
 mod repeat;
 mod repeat_offender;
+mod rights_watch;
 mod streams;
 mod tasks;
 

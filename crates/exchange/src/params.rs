@@ -6,7 +6,7 @@ use switchboard_wire::{Object, Raw, Request};
 
 /// The parameters as a view.
 pub(crate) fn view<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(params, &error)))
 }
 
 /// The parameters of a request.

@@ -28,8 +28,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::callbacks::CallQuestions;
 use crate::exchange::Exchange;
+use crate::forward::Forward;
 use crate::host::Host;
-use crate::relay::{AboutCall, LogFilter, cannot_answer, of_client};
+use crate::relay::{AboutCall, AskedIn, LogFilter, cannot_answer, of_client};
 use crate::streams::Live;
 
 /// How long a call waits for its client to come back.
@@ -106,6 +107,11 @@ impl Running {
         }
     }
 
+    /// Whether a question is open under this key.
+    pub(crate) fn asks(&self, key: &str) -> bool {
+        self.open.contains_key(key)
+    }
+
     /// The open questions, as they stand inside `inputRequests`.
     pub(crate) fn questions(&self) -> Vec<(String, Raw)> {
         let embedded = |(key, question): (&String, &Question)| {
@@ -177,6 +183,12 @@ impl Parked {
                 Err(Fault::new(FaultKind::QuotaExceeded, text).retry_after(5_000))
             }
         }
+    }
+
+    /// The questions that are open of the call that would be taken back up, by their keys.
+    fn open_questions(&self, token: &str, claim: &ParkingClaim, now: Instant) -> Option<Vec<String>> {
+        let tickets = self.tickets.lock();
+        tickets.peek(token, claim, now.into_std()).map(|ticket| ticket.running.open.keys().cloned().collect())
     }
 
     /// Takes a call back up. A token is good for one use, by the one who got it, for the same request.
@@ -271,23 +283,39 @@ impl<H: Host> Handler for ToTask<H> {
 }
 
 impl<H: Host> Exchange<H> {
-    /// The call that this request goes on with, if its `requestState` is one of ours.
-    pub(crate) fn resumed(
+    /// The call that a request of a modern client goes on with, if its `requestState` is one of ours. What it answers of the
+    /// open questions is judged, and on record, before the call is taken back up.
+    ///
+    /// # Errors
+    /// An answer may not be given, or cannot be put on record.
+    pub(crate) async fn resumed(
         &self,
         context: &Context,
-        server: &Server,
-        method: &str,
-        params: Option<&Raw>,
-    ) -> Option<Running> {
-        let object = Object::open(params?).ok()?;
-        let token = object.text("requestState")?;
-        let fingerprint = fingerprint(server.id(), method, &object);
+        server: &Arc<Server>,
+        forward: &Forward,
+    ) -> Result<Option<Running>, Fault> {
+        let object = forward.params.as_ref().and_then(|params| Object::open(params).ok());
+        let Some((object, token)) = object.as_ref().and_then(|object| Some((object, object.text("requestState")?)))
+        else {
+            return Ok(None);
+        };
+        let fingerprint = fingerprint(server.id(), &forward.method, object);
         let claim = ParkingClaim { principal: context.session.principal.clone(), fingerprint };
-        let mut running = self.parked().resume(&token, &claim, Instant::now())?;
-        if let Some(answers) = object.get("inputResponses").and_then(|raw| Object::open(&raw).ok()) {
-            running.answer(&answers);
+        let Some(open) = self.parked().open_questions(&token, &claim, Instant::now()) else { return Ok(None) };
+        let answers = object.get("inputResponses").map(|answers| Object::open(&answers)).transpose();
+        let answers = answers.map_err(Fault::malformed)?;
+        let asked = AskedIn { client: context, server, called: forward.called(), extra: &forward.extra };
+        for (key, answer) in answers.iter().flat_map(Object::iter) {
+            if open.iter().any(|open| **open == *key) {
+                asked.admit_answer(&self.host, &answer).await?;
+                server.roots.note(&answer);
+            }
         }
-        Some(running)
+        let running = self.parked().resume(&token, &claim, Instant::now());
+        Ok(running.map(|mut running| {
+            answers.iter().for_each(|answers| running.answer(answers));
+            running
+        }))
     }
 
     /// Waits until a call has ended or needs its client.

@@ -12,6 +12,7 @@ use switchboard_protocol::{Era, Revision, bridge, mgp, provenance};
 use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Extra, Id, Notification, Object, Raw, Request, code};
 
+use crate::asker;
 use crate::callbacks::{About, CallQuestions};
 use crate::exchange::Exchange;
 use crate::host::Host;
@@ -104,8 +105,19 @@ impl AskedIn<'_> {
     /// # Errors
     /// It may not, or what it says of that cannot be read.
     pub(crate) async fn admit_answer(&self, host: &impl Host, answer: &Raw) -> Result<(), Fault> {
-        let tool = self.called.and_then(|params| params.member("name")?.as_text());
-        host.gate().admit_answer_for(self.client, self.server, tool.as_deref(), answer).await
+        host.gate().admit_answer_for(self.client, self.server, self.tool().as_deref(), answer).await
+    }
+
+    /// The same of what comes as an answer where no question is known.
+    ///
+    /// # Errors
+    /// As [`AskedIn::admit_answer`].
+    pub(crate) async fn admit_unasked(&self, host: &impl Host, answer: &Raw) -> Result<(), Fault> {
+        host.gate().admit_unasked_answer(self.client, self.server, self.tool().as_deref(), answer).await
+    }
+
+    fn tool(&self) -> Option<String> {
+        self.called.and_then(|params| params.member("name")?.as_text())
     }
 }
 
@@ -307,6 +319,8 @@ impl<H: Host> Exchange<H> {
         };
         let strictly = |params: &Raw| strict::question(&request.method, params, client.caller.revision);
         let params = params.map(|params| strictly(&params).unwrap_or(params));
+        let named = |params: Raw| asker::question_of(server.id(), &request.method, &params).unwrap_or(params);
+        let params = params.map(named);
         let mut call = Call::new(request.method, params).within(self.options().question_timeout);
         call.extra = request.extra;
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);

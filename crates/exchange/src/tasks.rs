@@ -213,6 +213,13 @@ impl TaskBook {
         questions
     }
 
+    /// Whether a task has a question open under this key.
+    fn asks(&self, task: &str, principal: &str, question: &str) -> bool {
+        let tasks = self.tasks.lock();
+        let running = tasks.get(&key(principal, task)).and_then(|entry| entry.attended.as_ref());
+        running.is_some_and(|running| running.asks(question))
+    }
+
     /// Gives a task the answers to its questions.
     fn answer(&self, task: &str, principal: &str, answers: Option<&Object>) {
         let mut tasks = self.tasks.lock();

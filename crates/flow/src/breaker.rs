@@ -62,7 +62,7 @@ impl BreakerState {
 
 /// What a call may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passage {
+pub enum BreakerDecision {
     /// Go on.
     Pass,
     /// Go on: this call shows whether the others may.
@@ -101,22 +101,22 @@ impl Breaker {
     }
 
     /// Asks whether a call may be made.
-    pub fn pass(&mut self, policy: &BreakerPolicy, now: Duration) -> Passage {
+    pub fn pass(&mut self, policy: &BreakerPolicy, now: Duration) -> BreakerDecision {
         match self.inner {
-            Inner::Closed { .. } => Passage::Pass,
+            Inner::Closed { .. } => BreakerDecision::Pass,
             Inner::Open { until, times } if now >= until => {
                 self.inner = Inner::HalfOpen { since: now, times };
-                Passage::Probe
+                BreakerDecision::Probe
             }
-            Inner::Open { until, .. } => Passage::Refuse(until - now),
+            Inner::Open { until, .. } => BreakerDecision::Refuse(until - now),
             Inner::HalfOpen { since, times } => {
                 // A probe that nobody reported on must not keep it half open for ever.
                 let overdue = since + policy.longest;
                 if now >= overdue {
                     self.inner = Inner::HalfOpen { since: now, times };
-                    return Passage::Probe;
+                    return BreakerDecision::Probe;
                 }
-                Passage::Refuse(policy.open.min(overdue - now))
+                BreakerDecision::Refuse(policy.open.min(overdue - now))
             }
         }
     }
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn it_opens_after_failures_in_a_row_and_lets_one_call_try() {
         let mut breaker = open();
-        assert_eq!(breaker.pass(&POLICY, at(1)), Passage::Refuse(at(4)));
-        assert_eq!(breaker.pass(&POLICY, at(5)), Passage::Probe);
-        assert_eq!(breaker.pass(&POLICY, at(5)), Passage::Refuse(at(5)), "one at a time");
+        assert_eq!(breaker.pass(&POLICY, at(1)), BreakerDecision::Refuse(at(4)));
+        assert_eq!(breaker.pass(&POLICY, at(5)), BreakerDecision::Probe);
+        assert_eq!(breaker.pass(&POLICY, at(5)), BreakerDecision::Refuse(at(5)), "one at a time");
         breaker.succeeded();
-        assert_eq!(breaker.pass(&POLICY, at(6)), Passage::Pass);
+        assert_eq!(breaker.pass(&POLICY, at(6)), BreakerDecision::Pass);
         assert!(breaker.is_untroubled());
     }
 
@@ -202,10 +202,10 @@ mod tests {
         let mut now = at(0);
         let mut waits = Vec::new();
         for _ in 0..4 {
-            let Passage::Refuse(wait) = breaker.pass(&POLICY, now) else { panic!("open") };
+            let BreakerDecision::Refuse(wait) = breaker.pass(&POLICY, now) else { panic!("open") };
             waits.push(wait.as_secs());
             now += wait;
-            assert_eq!(breaker.pass(&POLICY, now), Passage::Probe);
+            assert_eq!(breaker.pass(&POLICY, now), BreakerDecision::Probe);
             breaker.failed(&POLICY, now);
         }
         assert_eq!(waits, [5, 10, 20, 20]);
@@ -214,11 +214,11 @@ mod tests {
     #[test]
     fn a_probe_that_never_reports_is_replaced() {
         let mut breaker = open();
-        assert_eq!(breaker.pass(&POLICY, at(5)), Passage::Probe);
-        assert_eq!(breaker.pass(&POLICY, at(24)), Passage::Refuse(at(1)));
-        assert_eq!(breaker.pass(&POLICY, at(25)), Passage::Probe);
+        assert_eq!(breaker.pass(&POLICY, at(5)), BreakerDecision::Probe);
+        assert_eq!(breaker.pass(&POLICY, at(24)), BreakerDecision::Refuse(at(1)));
+        assert_eq!(breaker.pass(&POLICY, at(25)), BreakerDecision::Probe);
         breaker.abandoned(at(26));
-        assert_eq!(breaker.pass(&POLICY, at(26)), Passage::Probe);
+        assert_eq!(breaker.pass(&POLICY, at(26)), BreakerDecision::Probe);
     }
 
     #[test]

@@ -79,10 +79,17 @@ impl<T> Parking<T> {
         Ok(())
     }
 
-    /// Takes a call up again; `None` where none waits under this token for this principal and this request.
+    /// The call that would be taken up again; `None` where none waits under this token for this principal and this request.
+    #[must_use]
+    pub fn peek(&self, token: &str, claim: &ParkingClaim, now: Instant) -> Option<&T> {
+        let parked = self.0.get(token).filter(|parked| parked.until > now && parked.claim == *claim);
+        parked.map(|parked| &parked.call)
+    }
+
+    /// Takes that call up again.
     pub fn resume(&mut self, token: &str, claim: &ParkingClaim, now: Instant) -> Option<T> {
-        let fits = self.0.get(token).is_some_and(|parked| parked.until > now && parked.claim == *claim);
-        fits.then(|| self.0.remove(token)).flatten().map(|parked| parked.call)
+        self.peek(token, claim, now)?;
+        self.0.remove(token).map(|parked| parked.call)
     }
 
     /// Whether a call of this principal waits under this token.
@@ -141,6 +148,7 @@ mod tests {
         ] {
             let mut parking = Parking::default();
             parking.park("t".to_owned(), claim("ada", 1), "call", &LIMITS, began).unwrap();
+            assert_eq!(parking.peek(token, &who, when).is_some(), taken_up, "{what}");
             assert_eq!(parking.resume(token, &who, when).is_some(), taken_up, "{what}");
             assert_eq!(parking.has("t", "ada"), !taken_up, "{what}: it waits unless it was taken up");
             assert_eq!(parking.resume("t", &claim("ada", 1), at(1)).is_some(), !taken_up, "{what}: once");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use switchboard_flow::breaker::{Breaker, BreakerPolicy, BreakerState, Passage};
+use switchboard_flow::breaker::{Breaker, BreakerDecision, BreakerPolicy, BreakerState};
 use switchboard_flow::meter::{Allowance, Exceeded, Meters, Quota, Rate};
 use switchboard_flow::retry::{Decision, Failure, Repeating, RetryPolicy, Spacing, decide};
 
@@ -86,15 +86,15 @@ proptest! {
         for (works, abandons, wait) in events {
             now += millis(wait);
             match breaker.pass(&policy, now) {
-                Passage::Refuse(after) => {
+                BreakerDecision::Refuse(after) => {
                     prop_assert!(after > Duration::ZERO && after <= policy.longest);
                     continue;
                 }
-                Passage::Probe => {
+                BreakerDecision::Probe => {
                     prop_assert!(probe.is_none_or(|began| now - began >= policy.longest), "two at a time");
                     probe = Some(now);
                 }
-                Passage::Pass => prop_assert!(in_a_row < 3),
+                BreakerDecision::Pass => prop_assert!(in_a_row < 3),
             }
             if probe.is_some() && abandons {
                 breaker.abandoned(now);

@@ -3,7 +3,7 @@
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_store::Digest;
+use switchboard_store::{AuditEvent, Digest};
 use switchboard_upstream::Server;
 use switchboard_wire::{Extra, Kind, Raw};
 
@@ -29,6 +29,23 @@ impl Gate<'_> {
     ) -> Result<(), Fault> {
         self.judge_delegated_answer(context, server, tool, answer).await?;
         self.note_answer(&context.session, server, tool, answer).await
+    }
+
+    /// The same of what a request brings as an answer where no question is known: the server asked before a restart of the
+    /// kernel, or never. It is for the server to judge.
+    ///
+    /// # Errors
+    /// It may not be given, or cannot be put on record.
+    pub async fn admit_unasked_answer(
+        &self,
+        context: &Context,
+        server: &Server,
+        tool: Option<&str>,
+        answer: &Raw,
+    ) -> Result<(), Fault> {
+        self.judge_delegated_answer(context, server, tool, answer).await?;
+        let noted = audit::event_of(event::ANSWER_UNASKED, audit::principal(&context.session), result::UNKNOWN);
+        self.note_content(noted, server, tool, answer).await
     }
 
     /// Judges on whose behalf an answer says that it is given: as a call that says so.
@@ -76,8 +93,18 @@ impl Gate<'_> {
         tool: Option<&str>,
         answer: &Raw,
     ) -> Result<(), Fault> {
-        let Some((kind, action)) = kind_of(answer) else { return Ok(()) };
         let noted = audit::event_of(event::QUESTION_ANSWERED, audit::principal(session), result::SUCCESS);
+        self.note_content(noted, server, tool, answer).await
+    }
+
+    async fn note_content(
+        &self,
+        noted: AuditEvent,
+        server: &Server,
+        tool: Option<&str>,
+        answer: &Raw,
+    ) -> Result<(), Fault> {
+        let Some((kind, action)) = kind_of(answer) else { return Ok(()) };
         let noted = audit::with(audit::about(noted, server.id(), tool), "type", kind);
         let noted = match action {
             Some(action) => audit::with(noted, "answer", switchboard_policy::redact::printable(&action)),

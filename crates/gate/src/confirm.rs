@@ -47,7 +47,7 @@ pub(crate) use watcher::ApprovalWatcher;
 /// How often a person is asked about one call, whose yes others of the same kind use before it.
 const MAX_ASKED: usize = 3;
 /// How long a question may be answered: tokens live no longer (proposal 6).
-const LIFE: SignedDuration = SignedDuration::from_mins(5);
+const ANSWER_TTL: SignedDuration = SignedDuration::from_mins(5);
 /// How long a yes for the session or for always is good.
 const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
 /// Questions that may be open in this process, and calls that may be remembered in the middle.
@@ -447,9 +447,9 @@ impl Gate<'_> {
     ) -> Result<Vec<Approval>, StoreError> {
         let now = self.granted.time();
         let (verdict, life) = match answer {
-            Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), LIFE),
+            Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), ANSWER_TTL),
             Answered::Yes(reuse) => (Verdict::Approve(reuse), SESSION_YES),
-            Answered::No => (Verdict::Deny, LIFE),
+            Answered::No => (Verdict::Deny, ANSWER_TTL),
         };
         let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at: later(now, life) };
         approvals.decide(&[id.to_owned()], &decision).await
@@ -512,7 +512,7 @@ impl Gate<'_> {
         let fault = Fault::new(FaultKind::ConfirmationTimeout, text).suggest("make the call again, and be asked anew");
         let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
         let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", "token");
-        let event = audit::with(event, "timeout_ms", LIFE.as_secs() * 1_000);
+        let event = audit::with(event, "timeout_ms", ANSWER_TTL.as_secs() * 1_000);
         self.audit.note(audit::with(event, "approval", approval)).await;
         fault
     }

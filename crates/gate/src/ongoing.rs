@@ -195,7 +195,9 @@ impl<'a> RunningCall<'a> {
         let params = Some(tool.params.clone());
         let authority = CallAuthority { chain: tool.chain.clone(), limits: std::mem::take(limits), params };
         if !Box::pin(gate.is_within_limits(&tables, context, &call, &authority)).await {
-            return Err(lost("limits"));
+            // A permission may have ended since it was looked at: the limits that it brought went with it.
+            let lasts = gate.has_permissions(&tables, &server, place.policy.as_deref()).is_ok();
+            return Err(lost(if lasts { "limits" } else { "permissions" }));
         }
         *limits = gate.limits_on(&tables, session, &call);
         Ok(())
@@ -221,6 +223,33 @@ impl CalledTool {
 }
 
 impl Gate<'_> {
+    /// What comes of some work, or nothing once `may` says that it may not go on or its token has ended. It is asked again
+    /// whenever rights change.
+    pub async fn while_it_may<T>(
+        &self,
+        context: &Context,
+        work: impl Future<Output = T>,
+        may: impl Fn() -> bool,
+    ) -> Option<T> {
+        let mut work = pin!(work);
+        if let Ok(done) = tokio::time::timeout(GRACE, work.as_mut()).await {
+            return Some(done);
+        }
+        let ended = &context.session.identity.ended;
+        let mut changes = self.rights.watched();
+        self.around.watch_rights();
+        loop {
+            if ended.is_cancelled() || !may() {
+                return None;
+            }
+            tokio::select! {
+                done = work.as_mut() => return Some(done),
+                _ = changes.changed() => {}
+                () = ended.cancelled() => {}
+            }
+        }
+    }
+
     /// Waits until an attempt that waits for a person may not be made any more: the client's answer then.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ use versions::{Versions, readable};
 /// Definitions that are written down at the same time.
 const TOGETHER: usize = 64;
 /// Definitions of one kind that are remembered of one server. One that shows ever new names is not trusted with more.
-const MOST: usize = 20_000;
+const MAX_PINNED_OF_KIND: usize = 20_000;
 
 /// What is remembered without a store, and what was found out before.
 #[derive(Default)]
@@ -147,7 +147,7 @@ impl Gate<'_> {
             let pin = known.get(name.as_str()).copied();
             if pin.is_none() {
                 let count = counts.entry(shown::kind_of(name)).or_default();
-                if *count >= MOST {
+                if *count >= MAX_PINNED_OF_KIND {
                     inspection.held.insert(name.clone(), TOO_MANY.to_owned());
                     continue;
                 }
@@ -246,7 +246,7 @@ impl Gate<'_> {
             let known = self.pins.known.lock().get(&key).cloned();
             if known.is_none() {
                 let count = counts.entry(shown::kind_of(&shown.name)).or_default();
-                if *count >= MOST {
+                if *count >= MAX_PINNED_OF_KIND {
                     inspection.held.insert(shown.name.clone(), TOO_MANY.to_owned());
                     continue;
                 }

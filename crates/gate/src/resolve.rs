@@ -13,7 +13,7 @@ use switchboard_wire::Raw;
 use super::dialed::Hosts;
 
 /// How long everything that is looked up for one call may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// This machine, as far as it was asked.
 struct Machine {
@@ -67,7 +67,7 @@ async fn judged(checks: Arc<Checks>, arguments: Raw, machine: Machine, understoo
     let understood = understood.clone();
     let checking =
         tokio::task::spawn_blocking(move || arguments::check_with(&checks, &arguments, &machine, &understood));
-    match tokio::time::timeout(PATIENCE, checking).await {
+    match tokio::time::timeout(LOOKUP_TIMEOUT, checking).await {
         Ok(Ok(checked)) => checked.err().map(|violation| *violation),
         _ => Some(unchecked("the arguments could not be checked in time")),
     }
@@ -80,6 +80,6 @@ fn unchecked(why: &str) -> Violation {
 
 /// The addresses of a name; none where it has none or nobody knows: what cannot be looked up is not let through.
 async fn look_up(host: &str) -> Vec<IpAddr> {
-    let looked = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((host, 0))).await;
+    let looked = tokio::time::timeout(LOOKUP_TIMEOUT, tokio::net::lookup_host((host, 0))).await;
     looked.ok().and_then(Result::ok).map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
 }

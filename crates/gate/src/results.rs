@@ -12,6 +12,7 @@ use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::AuditEvent;
 use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
+use tokio::sync::Semaphore;
 
 use crate::Gate;
 use switchboard_upstream::Server;
@@ -22,6 +23,9 @@ pub const MARKS: &str = "dev.switchboard/marks";
 const MOST_BYTES: usize = 256 << 10;
 /// Bytes that are searched without leaving the thread: more would hold up other calls.
 const AT_ONCE: usize = 128;
+/// Results that are searched at a time. Each search takes a thread, which keeps memory for the next one.
+const MAX_SEARCHES: usize = 4;
+static SEARCHES: Semaphore = Semaphore::const_new(MAX_SEARCHES);
 /// Marks of one result.
 const MOST_MARKS: usize = 50;
 
@@ -50,6 +54,8 @@ impl Gate<'_> {
         if glances && !screen::is_striking_json(result.as_str()) {
             return Ok(reply);
         }
+        // Before anything is copied out of the result: a thousand that come at once are looked at one after the other.
+        let _turn = SEARCHES.acquire().await;
         let mut texts = texts(result);
         if glances {
             texts.retain(|(_, text)| screen::is_striking(text));

@@ -280,7 +280,7 @@ impl Gate<'_> {
     /// The request is malformed, or there is no room for another token.
     pub async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
         let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
-        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let longest = self.options().session_ttl;
         let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
         if life.is_zero() {

@@ -13,9 +13,9 @@ use switchboard_store::Digest;
 use tokio::time::Instant;
 
 /// Tokens that are kept, all principals together.
-const MOST: usize = 10_000;
+const MAX_TOKENS: usize = 10_000;
 /// Tokens of one principal. Its oldest makes room for a new one.
-const MOST_OF_ONE: usize = 100;
+const MAX_TOKENS_OF_ONE: usize = 100;
 /// What our tokens begin with, so that those of servers are not taken for ours.
 pub(crate) const PREFIX: &str = "sbs_";
 
@@ -57,16 +57,16 @@ impl Tokens {
         let mut held = self.held.lock();
         let own =
             |held: &HashMap<Digest, SessionToken>| held.values().filter(|held| held.principal == *principal).count();
-        if held.len() >= MOST || own(&held) >= MOST_OF_ONE {
+        if held.len() >= MAX_TOKENS || own(&held) >= MAX_TOKENS_OF_ONE {
             held.retain(|_, held| held.is_good(now));
         }
-        if own(&held) >= MOST_OF_ONE {
+        if own(&held) >= MAX_TOKENS_OF_ONE {
             let mine = held.iter().filter(|(_, held)| held.principal == *principal);
             if let Some(oldest) = mine.min_by_key(|(_, held)| held.given).map(|(digest, _)| *digest) {
                 held.remove(&oldest);
             }
         }
-        if held.len() >= MOST {
+        if held.len() >= MAX_TOKENS {
             return None;
         }
         let ends = now.checked_add(life)?;
@@ -154,13 +154,13 @@ mod tests {
         let give = |name: &str, after| tokens.give(&name.into(), &[], HOUR, IDLE, now + Duration::from_secs(after));
         let first = give("ada", 0).unwrap();
         let second = give("ada", 1).unwrap();
-        for _ in 2..=MOST_OF_ONE {
+        for _ in 2..=MAX_TOKENS_OF_ONE {
             give("ada", 2).unwrap();
         }
         assert!(tokens.scopes(&first, "ada", now).is_none(), "the oldest made room");
         assert!(tokens.scopes(&second, "ada", now).is_some());
-        for index in 0..(MOST - MOST_OF_ONE) {
-            give(&format!("p{}", index / MOST_OF_ONE), 3).unwrap();
+        for index in 0..(MAX_TOKENS - MAX_TOKENS_OF_ONE) {
+            give(&format!("p{}", index / MAX_TOKENS_OF_ONE), 3).unwrap();
         }
         assert_eq!(give("late", 4), None);
         assert!(give("ada", 4).is_some(), "its own oldest makes room");

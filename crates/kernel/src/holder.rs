@@ -1,7 +1,5 @@
 //! The kernel as the holder of servers: what it does about what happens to them, and what it decides for them.
 
-mod held_back;
-mod notices;
 mod permissions;
 
 use std::sync::Arc;
@@ -11,14 +9,14 @@ use switchboard_policy::permission::{Granted, PermissionStatus};
 use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_transport::confine::ExitCause;
 
-use crate::directory::Lists;
+use crate::clients::FromServer;
 use crate::gate::audit::{self, event, result};
 use crate::kernel::Kernel;
-use crate::server::{Gatekeeper, Holder, Inspection, PresentedDefinitions, Server, ServerEvent, SharedConnection};
-use held_back::notify_held;
-use notices::FromServer;
+use crate::server::{
+    Gatekeeper, Holder, Inspection, Lists, PresentedDefinitions, Server, ServerEvent, SharedConnection,
+};
+use crate::services::EventService;
 use permissions::Permissions;
-pub(crate) use permissions::note_tool_needs;
 
 impl Holder for Kernel {
     fn on_event(&self, server: &Server, event: ServerEvent<'_>) {
@@ -27,7 +25,7 @@ impl Holder for Kernel {
                 self.tell_of_state(server, from, to, why, given_up);
             }
             ServerEvent::ListsChanged { said } => self.rebuild_and_tell(said),
-            ServerEvent::HeldBack { before, now } => notify_held(self, server, before, now),
+            ServerEvent::HeldBack { before, now } => self.clients().tell_held(self.gate(), server, before, now),
             ServerEvent::BreakerChanged(standing) => {
                 let event = audit::event_of(event::BREAKER, audit::kernel(), result::SUCCESS);
                 let event = audit::with(audit::about(event, server.id(), None), "breaker", standing.as_str());
@@ -37,16 +35,15 @@ impl Holder for Kernel {
     }
 
     fn handler(&self, server: &Arc<Server>) -> Arc<dyn Handler> {
-        let questions = self.exchange().connection_questions();
-        Arc::new(FromServer { kernel: self.clone(), server: server.clone(), questions })
+        Arc::new(FromServer::new(self, server, self.options().notification_rate))
     }
 
     fn log_level(&self) -> Option<LoggingLevel> {
-        self.shared_level()
+        self.clients().log_level()
     }
 
     fn restore<'a>(&'a self, server: &'a Arc<Server>, connection: &'a SharedConnection) -> BoxFuture<'a, ()> {
-        Box::pin(self.event_service().subscribe_again_at(server, connection))
+        Box::pin(EventService::of(self).subscribe_again_at(server, connection))
     }
 }
 

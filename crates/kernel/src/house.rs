@@ -19,20 +19,19 @@ use switchboard_store::Store;
 use switchboard_wire::{Id, Limits, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
-use crate::clients::ClientState;
-use crate::directory::ListKind;
+use crate::clients::{self, ClientState};
+use crate::directory::{self, ListKind};
 use crate::gate::rights::{decides_for_others, sees_all};
 use crate::gate::scopes::ScopeTarget;
 use crate::gate::{Presented, with_delegation_beside};
-use crate::initialize;
-use crate::kernel::{self, Kernel};
+use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::services::house::{
     AccessRights, BackgroundWork, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls,
-    ProfileTools, RecordKeeping, Requester, ServerDirectory, Setup, View,
+    ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup,
 };
-use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, Registration, ServerOffers};
-use crate::services::{Services, ToolContext};
+use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, ServerOffers, ServerRegistration};
+use crate::services::{Services, ToolContext, table};
 use moment::{RightsNow, ServersNow};
 
 /// The session tokens that somebody shows, as the gate reads them.
@@ -42,7 +41,7 @@ fn shown_by(who: &Requester) -> Presented {
 
 impl Kernel {
     /// A view as services see it.
-    pub(crate) fn seen_at(&self, view: &Arc<kernel::View>) -> Arc<dyn View> {
+    pub(crate) fn seen_at(&self, view: &Arc<directory::View>) -> Arc<dyn ServerView> {
         Arc::new(ServersNow { kernel: self.clone(), view: view.clone() })
     }
 
@@ -73,13 +72,13 @@ impl Kernel {
     }
 
     /// Starts the servers that were registered to stay, as far as they still may be.
-    pub fn restore(&self, registrations: Vec<Registration>) {
+    pub fn restore(&self, registrations: Vec<ServerRegistration>) {
         Registrar::of(self).restore(registrations);
     }
 }
 
 impl ServerDirectory for Kernel {
-    fn view(&self) -> Arc<dyn View> {
+    fn view(&self) -> Arc<dyn ServerView> {
         self.seen_at(&Self::view(self))
     }
 
@@ -92,7 +91,7 @@ impl ServerDirectory for Kernel {
     }
 
     fn held_back(&self, server: &Server) -> Value {
-        initialize::held_of(server)
+        clients::held_of(server)
     }
 
     fn wait_for_servers(&self) -> BoxFuture<'_, ()> {
@@ -215,15 +214,15 @@ impl BackgroundWork for Kernel {
 
 impl ClientSessions for Kernel {
     fn clients(&self) -> Vec<Arc<Session>> {
-        Self::clients(self)
+        Self::clients(self).introduced()
     }
 
     fn is_open(&self, session: &str) -> bool {
-        Self::is_open(self, session)
+        Self::clients(self).is_open(session)
     }
 
     fn tell_streams(&self, principal: &str, kind: ListKind, notification: &Notification) {
-        self.listeners().list_changed_for(principal, kind, notification);
+        Self::clients(self).tell_streams(principal, kind, notification);
     }
 
     fn note_manifest_reader(&self, session: &Session) {
@@ -261,7 +260,7 @@ impl OngoingCalls for Kernel {
     }
 
     fn pending_callbacks<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(Self::pending_callbacks(self, context))
+        Box::pin(async move { self.exchange().pending_callbacks(context).await })
     }
 
     fn respond_to_callback<'a>(
@@ -269,7 +268,7 @@ impl OngoingCalls for Kernel {
         context: &'a Context,
         given: Option<&'a Raw>,
     ) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(Self::respond_to_callback(self, context, given))
+        Box::pin(async move { self.exchange().respond_to_callback(context, given).await })
     }
 }
 
@@ -298,6 +297,10 @@ impl Setup for Kernel {
 
     fn services(&self) -> &Services {
         Self::services(self)
+    }
+
+    fn own_tools(&self, context: &Context) -> Vec<Raw> {
+        table::listed(self, context, true)
     }
 
     fn servers_changed(&self) {

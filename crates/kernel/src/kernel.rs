@@ -3,15 +3,10 @@
 mod answer;
 mod call;
 mod content;
-mod notify;
-mod questions;
-mod rights_watch;
-mod shown;
+mod housekeeping;
 mod status;
-mod told;
 pub(crate) mod waiting;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,41 +16,24 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use switchboard_audit::EventCounts;
 use switchboard_exchange::{Exchange, ExchangeOptions, ExchangeState};
-use switchboard_peer::{Caller, Context, Reply, Session};
+use switchboard_peer::{Caller, Context, Reply};
 use switchboard_protocol::Revision;
-use switchboard_protocol::mcp::LoggingLevel;
 use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::apps::Apps;
-use crate::clients::ClientState;
-use crate::directory::{Directory, ListKind, Source};
+use crate::clients::{ClientState, ConnectedClients, MGP_OFFERED, own_capabilities, own_info, tell_changed};
+use crate::directory::{self, ListKind, LocatedResource, OpenPages, View};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, GateContext, GateState, OWNER};
-use crate::holder;
-use crate::initialize::{MGP_OFFERED, own_capabilities, own_info};
-use crate::listen::Listeners;
-use crate::server::{LEVEL_WAIT, Server, ServerContext, StartTurns};
-use crate::services::house::DynHouse;
-use crate::services::{EventService, ManifestService, Services};
+use crate::server::{Server, ServerContext, StartTurns};
+use crate::services::Services;
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
 pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
-pub(crate) use answer::OF_MGP;
-pub(crate) use content::LocatedResource;
-use shown::note_shown;
 pub use status::ServerStatus;
-pub(crate) use switchboard_exchange::{object_of, params_missing, text_of};
+pub(crate) use switchboard_exchange::{object_of, text_of};
 
-/// How often calls whose client did not come back are looked for.
-const SWEEP: Duration = Duration::from_secs(30);
-/// How often what is long over is removed from the store.
-const FORGET: Duration = Duration::from_secs(600);
-/// How often it is looked whether tools became slower or faster.
-const TIMES: Duration = Duration::from_secs(5);
-/// How often changed grants are looked for while clients are connected.
-const GRANT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Nothing waits longer than a year.
 const MAX_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -71,12 +49,10 @@ struct Shared {
     view: ArcSwap<View>,
     /// Keeps rebuilds of the view in order.
     building: Mutex<()>,
-    /// Lasting sessions, whether they have introduced themselves or not.
-    clients: Mutex<HashMap<Arc<str>, Arc<Session>>>,
-    listeners: Listeners,
+    clients: ConnectedClients,
     /// Calls on their way, and what outlives a message of one.
     exchange: Arc<ExchangeState>,
-    apps: Apps,
+    pages: OpenPages,
     services: Services,
     /// Calls that wait for a person while no server works on them: they are not over.
     waiting_calls: TaskTracker,
@@ -86,23 +62,6 @@ struct Shared {
     closing: CancellationToken,
     /// Cancelled when the kernel has ended: nothing is waited for any more.
     ending: CancellationToken,
-}
-
-/// The servers, and what all of them offer, at one moment.
-#[derive(Default)]
-pub(crate) struct View {
-    pub(crate) servers: Vec<Arc<Server>>,
-    pub(crate) directory: Directory,
-    /// Counts the views.
-    pub(crate) generation: u64,
-}
-
-impl View {
-    /// Whether the tools of this server have the names that it gives them.
-    pub(crate) fn stands_alone(&self, server: &str) -> bool {
-        let alone = self.directory.standing_alone().and_then(|at| self.servers.get(at));
-        alone.is_some_and(|alone| **alone.id() == *server)
-    }
 }
 
 impl Kernel {
@@ -150,10 +109,9 @@ impl Kernel {
             upstream,
             view: ArcSwap::default(),
             building: Mutex::default(),
-            clients: Mutex::default(),
-            listeners: Listeners::default(),
+            clients: ConnectedClients::new(work.clone()),
             exchange,
-            apps: Apps::default(),
+            pages: OpenPages::default(),
             services: Services::default(),
             work,
             waiting_calls,
@@ -164,59 +122,14 @@ impl Kernel {
         }));
         tokio::spawn(auditing);
         kernel.0.gate.audit.set_sinks(vec![kernel.0.services.events.clone(), kernel.0.gate.server_sinks.clone()]);
-        let sweeper = kernel.clone();
-        kernel.spawn(async move {
-            let mut swept = tokio::time::Instant::now();
-            let mut timed = swept;
-            let mut forgot = None;
-            loop {
-                // Without a store nothing is granted by others.
-                let pause = if sweeper.0.gate.store().is_some() { GRANT_POLL_INTERVAL } else { SWEEP };
-                tokio::select! {
-                    () = sweeper.0.closing.cancelled() => break,
-                    () = tokio::time::sleep(pause) => {}
-                }
-                if timed.elapsed() >= TIMES {
-                    timed = tokio::time::Instant::now();
-                    ManifestService::of(&sweeper).look_at_times();
-                }
-                if swept.elapsed() >= SWEEP {
-                    swept = tokio::time::Instant::now();
-                    sweeper.0.exchange.sweep(swept);
-                    if forgot.is_none_or(|at: tokio::time::Instant| at.elapsed() >= FORGET) {
-                        forgot = Some(swept);
-                        sweeper.forget_old().await;
-                    }
-                }
-                // Who waits for notices makes no calls, and still must not hear of what was taken from him.
-                if !sweeper.0.clients.lock().is_empty() || !sweeper.0.listeners.is_empty() {
-                    let _ = sweeper.gate().tables().await;
-                }
-                let noting = sweeper.clone();
-                let _ = tokio::task::spawn_blocking(move || noting.0.gate.audit.open_calls().note()).await;
-            }
-        });
-        let watching = kernel.clone();
-        kernel.spawn(async move { watching.watch_rights().await });
+        kernel.spawn(housekeeping::run(kernel.clone()));
+        kernel.spawn(kernel.exchange().watch_rights());
         if let Some(store) = kernel.0.gate.store().cloned() {
             let (gate, approvals) = (kernel.0.gate.clone(), store.clone());
             kernel.spawn(async move { gate.watch_approvals(&approvals).await });
             let (open_calls, closing) = (kernel.0.gate.audit.open_calls().clone(), kernel.0.closing.clone());
             kernel.spawn(async move { open_calls.recover_always(&store, &closing).await });
-            let looking = kernel.clone();
-            kernel.spawn(async move {
-                let mut since = looking.0.gate.granted.time();
-                loop {
-                    looking.0.gate.granted.look_after_store().await;
-                    let now = looking.0.gate.granted.time();
-                    looking.end_expired(since, now).await;
-                    since = now;
-                    tokio::select! {
-                        () = looking.0.closing.cancelled() => break,
-                        () = tokio::time::sleep(GRANT_POLL_INTERVAL) => {}
-                    }
-                }
-            });
+            kernel.spawn(kernel.exchange().watch_expiry());
             let deciding = kernel.clone();
             kernel.spawn(async move { deciding.0.gate.audit.tell_decisions(&deciding.0.closing).await });
         }
@@ -235,7 +148,7 @@ impl Kernel {
     pub(crate) fn registered_changed(&self) {
         self.take_servers();
         // Settings of a server narrow what goes on at it.
-        self.end_revoked();
+        self.exchange().end_revoked();
     }
 
     fn take_servers(&self) {
@@ -290,37 +203,17 @@ impl Kernel {
     /// Tells of the lists that are published, without the lock: what a transport or a sink does with it is its own
     /// business.
     fn tell_of_lists(&self, changed: &[ListKind]) {
-        note_shown(&self.0.gate, &self.view().directory);
-        self.tell_changed(changed);
+        directory::put_on_record(&self.0.gate, &self.view().directory);
+        tell_changed(self, changed);
     }
 
     /// Makes these the servers and their lists the lists; says which lists differ from those before.
     fn publish(&self, old: &View, servers: Vec<Arc<Server>>, said: &[ListKind]) -> Vec<ListKind> {
-        let sources: Vec<_> = servers
-            .iter()
-            .map(|server| Source {
-                id: server.id().clone(),
-                lists: server.lists(),
-                modern_tasks: server.has_modern_tasks(),
-                trust: server.trust(),
-                mgp: server.speaks_mgp(),
-                policy: server.policy(),
-                quarantine: server.quarantine(),
-                marked: server.marked(),
-                timings: server.timings.clone(),
-                dialer: crate::gate::dialer_of(&server.spec.target),
-                built_in: server.is_built_in(),
-            })
-            .collect();
-        let directory = Directory::build(&sources);
-        for server in &servers {
-            holder::note_tool_needs(server, &directory);
-        }
-        let differs = |kind: &ListKind| said.contains(kind) || !directory.same(&old.directory, *kind);
+        let view = View::of(servers, old.generation + 1);
+        let differs = |kind: &ListKind| said.contains(kind) || !view.directory.same(&old.directory, *kind);
         let changed: Vec<_> = ListKind::ALL.into_iter().filter(differs).collect();
-        let generation = old.generation + 1;
-        self.0.gate.server_sinks.set(servers.iter().filter_map(|server| ServerSink::of(server)).collect());
-        self.0.view.store(Arc::new(View { servers, directory, generation }));
+        self.0.gate.server_sinks.set(view.servers.iter().filter_map(|server| ServerSink::of(server)).collect());
+        self.0.view.store(Arc::new(view));
         // What waits for a person may not be there any more. Lists that are the same as before may be those of a server that
         // has only now come up, and by which nobody could be judged until then.
         self.0.gate.rights.announce();
@@ -337,6 +230,13 @@ impl Kernel {
         // Lists that were put together before show what held then.
         self.rebuild();
         self.grants_changed();
+    }
+
+    /// Grants have changed: everybody may see something else now.
+    pub(crate) fn grants_changed(&self) {
+        self.exchange().end_revoked();
+        self.0.clients.end_revoked_watches(self.gate(), &self.view());
+        tell_changed(self, &ListKind::ALL);
     }
 
     /// Whether there is a profile of this name.
@@ -357,7 +257,7 @@ impl Kernel {
             server.stop();
         }
         self.0.exchange.clear();
-        let sessions: Vec<_> = self.0.clients.lock().drain().map(|(_, session)| session).collect();
+        let sessions = self.0.clients.take_all();
         let ended = async {
             let idle = futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle()));
             let _ = tokio::time::timeout(patience / 4, idle).await;
@@ -432,8 +332,9 @@ impl Kernel {
         &self.0.options.limits
     }
 
-    pub(crate) fn listeners(&self) -> &Listeners {
-        &self.0.listeners
+    /// The sessions that are open.
+    pub(crate) fn clients(&self) -> &ConnectedClients {
+        &self.0.clients
     }
 
     pub(crate) fn services(&self) -> &Services {
@@ -448,11 +349,6 @@ impl Kernel {
     /// The same without what they need of the kernel.
     pub(crate) fn exchange_state(&self) -> &ExchangeState {
         &self.0.exchange
-    }
-
-    /// Subscriptions, and who may hear of what.
-    pub(crate) fn event_service(&self) -> EventService<DynHouse> {
-        EventService::of(self)
     }
 
     pub(crate) fn draining(&self) -> &AtomicBool {
@@ -475,24 +371,8 @@ impl Kernel {
     }
 
     /// The pages that clients have open.
-    pub(crate) fn apps(&self) -> &Apps {
-        &self.0.apps
-    }
-
-    /// The level that the most curious legacy client asked for. Who shares a connection gets what that one wants; the
-    /// rest is held back on the way.
-    pub(crate) fn shared_level(&self) -> Option<LoggingLevel> {
-        let wanted = |session: Arc<Session>| LoggingLevel::parse(session.existing_state::<ClientState>()?.level()?);
-        self.clients().into_iter().filter_map(wanted).min()
-    }
-
-    /// Tells all servers that share their connection which log messages are wanted.
-    pub(crate) async fn share_level(&self) {
-        let Some(level) = self.shared_level() else { return };
-        let view = self.view();
-        let hubs: Vec<_> = view.servers.iter().filter_map(|server| Some((server, server.hub_now()?))).collect();
-        let tell = hubs.iter().map(|(server, hub)| server.tell_level(hub, level));
-        let _ = tokio::time::timeout(LEVEL_WAIT, futures_util::future::join_all(tell)).await;
+    pub(crate) fn pages(&self) -> &OpenPages {
+        &self.0.pages
     }
 
     /// Runs something beside the calls.
@@ -504,17 +384,10 @@ impl Kernel {
         self.view().servers.iter().find(|server| &**server.id() == id).cloned()
     }
 
-    /// The server that has a resource, and what it calls it. What no list names may have been mentioned to this
-    /// principal by one of the servers.
-    pub(crate) fn find_resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, String)> {
-        let view = self.view();
-        if let Some(route) = view.directory.resource(uri) {
-            return Some((view.servers.get(route.server)?.clone(), route.original.as_ref().to_owned()));
-        }
-        let server = self.0.exchange.mentioned_by(principal, uri)?;
-        let index = view.servers.iter().position(|known| **known.id() == *server)?;
-        // That a server mentions what is held back of it does not bring it back.
-        (!view.directory.is_held(index, uri)).then(|| (view.servers[index].clone(), uri.to_owned()))
+    /// The server that has a resource, with what it is read by. What no list names may have been mentioned to this principal by
+    /// one of the servers.
+    pub(crate) fn locate(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
+        self.view().locate(uri, || self.0.exchange.mentioned_by(principal, uri))
     }
 
     /// Notes the resources that a server's answer mentions, where several servers could have them.
@@ -522,33 +395,6 @@ impl Kernel {
         if view.servers.len() > 1 {
             self.0.exchange.note_mentions(context, server, reply);
         }
-    }
-
-    /// Whether a lasting session has not ended.
-    pub(crate) fn is_open(&self, session: &str) -> bool {
-        self.0.clients.lock().contains_key(session)
-    }
-
-    /// The legacy clients that have introduced themselves.
-    pub(crate) fn clients(&self) -> Vec<Arc<Session>> {
-        let introduced = |session: &&Arc<Session>| {
-            session.existing_state::<ClientState>().is_some_and(|state| state.is_introduced())
-        };
-        self.0.clients.lock().values().filter(introduced).cloned().collect()
-    }
-
-    /// The one client that is connected, if it is just one, and a legacy one.
-    fn only_client(&self) -> Option<Arc<Session>> {
-        match self.clients().as_slice() {
-            [only] if self.0.clients.lock().len() == 1 => Some(only.clone()),
-            _ => None,
-        }
-    }
-
-    /// The same, if that client may use anything of the server.
-    pub(crate) async fn only_client_of(&self, server: &Server) -> Option<Arc<Session>> {
-        let tables = self.gate().tables().await.ok()?;
-        self.only_client().filter(|session| self.gate().knows_of(&tables, session, server))
     }
 }
 

@@ -4,24 +4,17 @@
 //! servers behind it. It forwards raw JSON: what it does not understand reaches the far side unchanged.
 
 mod access;
-mod apps;
-mod clients;
-pub mod directory;
 mod holder;
 mod house;
-mod initialize;
 mod kernel;
-mod listen;
 mod spec;
 mod surroundings;
 
 pub use access::stored_access;
-pub use directory::Curated;
 pub use gate::pins::{pin_name, screen_definition};
 pub use gate::rates::PrincipalRates;
 pub use gate::results::MARKS;
 pub use gate::{Confirm, OWNER, PASSAGES, Passage, Profile, Profiles, Subject, ToolName, ToolPolicy, default_policy};
-pub use initialize::SAID_BY;
 pub use kernel::{Kernel, ServerStatus};
 pub use spec::{
     GateOptions, KernelOptions, PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing,
@@ -29,6 +22,9 @@ pub use spec::{
 };
 pub use switchboard_audit::EventCounts;
 pub use switchboard_catalog::{Budget, Judge, Level, Shown};
+use switchboard_clients as clients;
+pub use switchboard_clients::SAID_BY;
+use switchboard_directory as directory;
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
@@ -37,8 +33,8 @@ use switchboard_gate as gate;
 use switchboard_protocol::bridge;
 use switchboard_services as services;
 pub use switchboard_services::registry::{
-    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Registration, Run,
-    ServerOffers, Source,
+    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Run, ServerOffers,
+    ServerRegistration, Source,
 };
 pub use switchboard_services::table::{OwnName, own_names};
 pub use switchboard_services::{
@@ -46,4 +42,4 @@ pub use switchboard_services::{
 };
 // What is said of one server is said there.
 use switchboard_upstream as server;
-pub use switchboard_upstream::{Activity, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};
+pub use switchboard_upstream::{Activity, Curated, Health, INSTRUCTIONS, Isolation, Latency, Phase, names, starts_for};

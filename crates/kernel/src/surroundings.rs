@@ -3,17 +3,16 @@
 
 use std::sync::Arc;
 
-use switchboard_exchange::{ExchangeClients, Host, LogFilter, Servers};
+use switchboard_exchange::{Exchange, ExchangeClients, Host, LogFilter, Servers};
 use switchboard_peer::client::Connected;
 use switchboard_peer::{BoxFuture, Context, Session};
 use switchboard_protocol::fault::Fault;
 use switchboard_wire::{Notification, Raw};
 
-use crate::clients::ClientState;
-use crate::directory::{Dialect, ListKind, Route};
-use crate::gate::{Destination, Gate, OfferedTool, Offers, Permit, Surroundings, ToolPolicy};
-use crate::initialize::own_log;
-use crate::kernel::{Kernel, LocatedResource, View};
+use crate::clients::{self, ClientHost, ClientState, ConnectedClients, own_log};
+use crate::directory::{LocatedResource, View};
+use crate::gate::{Gate, Offers, Permit, Surroundings, ToolPolicy};
+use crate::kernel::Kernel;
 use crate::server::Server;
 
 impl Surroundings for Kernel {
@@ -22,7 +21,7 @@ impl Surroundings for Kernel {
     }
 
     fn resource(&self, uri: &str, principal: &str) -> Option<(Arc<Server>, Arc<ToolPolicy>)> {
-        let LocatedResource { server, reading, .. } = self.found_resource(uri, principal)?;
+        let LocatedResource { server, reading, .. } = self.locate(uri, principal)?;
         Some((server, reading.policy))
     }
 
@@ -53,14 +52,12 @@ impl Surroundings for Kernel {
 
 impl Servers for Kernel {
     fn only_server(&self) -> Option<Arc<Server>> {
-        let view = self.view();
-        view.directory.only().and_then(|index| view.servers.get(index).cloned())
+        self.view().only().cloned()
     }
 
     fn plain_policy(&self, server: &Arc<Server>) -> Option<Arc<ToolPolicy>> {
         let view = self.view();
-        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, server))?;
-        view.directory.plain_policy(index)
+        view.directory.plain_policy(view.index_of(server)?)
     }
 
     fn is_draining(&self) -> bool {
@@ -72,7 +69,7 @@ impl Servers for Kernel {
     }
 
     fn take_notice(&self, server: &Arc<Server>, notification: &Notification) -> bool {
-        Self::take_notice(self, server, notification)
+        clients::take_notice(self, server, notification)
     }
 }
 
@@ -100,40 +97,20 @@ impl Host for Kernel {
     }
 }
 
-impl Offers for View {
-    fn servers(&self) -> &[Arc<Server>] {
-        &self.servers
+impl ClientHost for Kernel {
+    fn connected(&self) -> &ConnectedClients {
+        self.clients()
     }
 
-    fn generation(&self) -> u64 {
-        self.generation
+    fn offered(&self) -> Arc<View> {
+        self.view()
     }
 
-    fn tool(&self, exposed: &str) -> Option<Destination> {
-        self.place(self.directory.tool(exposed)?)
+    fn exchange(&self) -> Exchange<Self> {
+        Self::exchange(self)
     }
 
-    fn prompt(&self, exposed: &str) -> Option<Destination> {
-        self.place(self.directory.prompt(exposed)?)
-    }
-
-    fn any_tool(&self, fits: &mut dyn FnMut(OfferedTool<'_>) -> bool) -> bool {
-        self.directory.tools().any(|(_, exposed, route)| {
-            self.servers.get(route.server).is_some_and(|server| {
-                let Route { original, policy, curated, .. } = route;
-                fits(OfferedTool { server, exposed, original, policy: policy.as_ref(), curated: curated.as_ref() })
-            })
-        })
-    }
-
-    fn list(&self, kind: ListKind, dialect: Dialect, visible: &dyn Fn(usize, &str, &str) -> bool) -> Raw {
-        self.directory.answer_for(kind, dialect, visible)
-    }
-}
-
-impl View {
-    fn place(&self, route: Route) -> Option<Destination> {
-        let Route { server, original, policy, curated, .. } = route;
-        Some(Destination { server: self.servers.get(server)?.clone(), original, policy, curated })
+    fn locate(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
+        Self::locate(self, uri, principal)
     }
 }

@@ -1,10 +1,8 @@
 //! What a string in the arguments of a tool is, told from its key, and whether it holds arguments itself.
 
-use std::borrow::Cow;
-
 use switchboard_wire::{Limits, Raw};
 
-use crate::risk::fallback::words;
+use crate::keys::{Key, Mark};
 
 /// Arguments nested deeper are refused.
 pub const MAX_DEPTH: usize = 64;
@@ -46,49 +44,39 @@ pub enum Role {
     Other,
 }
 
+/// What keys say as a whole.
+const OF_KEYS: [(Mark, Role); 7] = [
+    (Mark::Command, Role::Command),
+    (Mark::Commands, Role::Commands),
+    (Mark::CommandWords, Role::CommandWords),
+    (Mark::Script, Role::Script),
+    (Mark::Reference, Role::Reference),
+    (Mark::Host, Role::Host),
+    (Mark::Method, Role::Method),
+];
+/// What they say by their last word.
+const OF_WORDS: [(Mark, Role); 9] = [
+    (Mark::Path, Role::Path),
+    (Mark::Sql, Role::Sql),
+    (Mark::Query, Role::Query),
+    (Mark::Url, Role::Url),
+    (Mark::Host, Role::Host),
+    (Mark::Link, Role::Link),
+    (Mark::Code, Role::Code),
+    (Mark::Content, Role::Content),
+    (Mark::Prose, Role::Prose),
+];
+
 /// What a key says of the string under it.
 #[must_use]
 pub fn of(key: &str) -> Role {
-    // Most keys are written in this way already.
-    let is_snake = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let whole = if is_snake { Cow::Borrowed(key.trim_matches('_')) } else { Cow::Owned(words(key).join("_")) };
-    let last = whole.rsplit('_').next().unwrap_or_default();
-    match whole.as_ref() {
-        "command" | "cmd" | "commandline" | "command_line" | "shell_command" | "bash_command" | "shell_cmd"
-        | "argv" | "executable" | "binary" => {
-            return Role::Command;
-        }
-        "commands" | "cmds" => return Role::Commands,
-        "args" | "arguments" | "arg" | "parameters" | "params" => return Role::CommandWords,
-        "script" | "shell_script" | "bash_script" => return Role::Script,
-        "ref" | "refs" | "branch" | "branch_name" | "base_branch" | "revision" | "rev" | "commit" | "commit_sha"
-        | "sha" | "tag" | "target" | "remote" => return Role::Reference,
-        "ip" | "ip_address" | "addr" => return Role::Host,
-        "method" | "http_method" => return Role::Method,
-        _ if ["file_name", "file_names", "folder_name", "directory_name"].iter().any(|name| whole.ends_with(name)) => {
-            return Role::Path;
-        }
-        _ => {}
-    }
-    match last {
-        "path" | "paths" | "file" | "files" | "filename" | "filenames" | "filepath" | "dir" | "directory"
-        | "directories" | "folder" | "cwd" | "workdir" | "pathname" | "root" => Role::Path,
-        "sql" | "sqls" | "statement" | "statements" | "stmt" | "stmts" => Role::Sql,
-        "query" | "queries" | "q" | "cypher" | "aql" | "pipeline" => Role::Query,
-        "url" | "urls" | "uri" | "uris" | "href" | "endpoint" | "webhook" | "proxy" | "origin" => Role::Url,
-        "host" | "hosts" | "hostname" | "domain" => Role::Host,
-        "link" | "links" | "address" | "addresses" | "site" | "sites" | "website" | "websites" | "homepage" | "src"
-        | "srcs" | "page" | "pages" | "image" | "images" | "img" | "picture" | "photo" | "avatar" | "icon" | "logo"
-        | "media" | "video" | "audio" | "feed" | "rss" | "location" | "destination" | "dest" | "targets" | "server"
-        | "servers" | "gateway" | "upstream" | "peer" | "resource" | "callback" | "redirect" | "referer" | "dsn"
-        | "connection" | "webpage" | "domains" | "hostnames" | "ips" | "node" | "nodes" | "backend" => Role::Link,
-        "code" | "snippet" | "program" | "javascript" | "js" | "typescript" | "python" => Role::Code,
-        "content" | "contents" | "source" | "function" => Role::Content,
-        "description" | "message" | "text" | "body" | "title" | "comment" | "comments" | "reason" | "note"
-        | "notes" | "summary" | "prompt" | "explanation" | "justification" | "instructions" | "thought" | "subject"
-        | "insight" => Role::Prose,
-        _ => Role::Other,
-    }
+    let key = Key::of(key);
+    let (whole, last) = (key.said(), key.said_last());
+    let by_whole = || OF_KEYS.iter().find(|(mark, _)| whole.has(*mark)).map(|(_, role)| *role);
+    let by_last = || OF_WORDS.iter().find(|(mark, _)| last.has(*mark)).map(|(_, role)| *role);
+    let names = ["file_name", "file_names", "folder_name", "directory_name"];
+    let named = || names.iter().any(|name| key.whole().ends_with(name)).then_some(Role::Path);
+    by_whole().or_else(named).or_else(by_last).unwrap_or(Role::Other)
 }
 
 /// What a key says of a string in an object that stands under another key: `{"link": {"value": ..}}` is a link still.
@@ -102,28 +90,13 @@ pub fn within(around: Role, key: &str) -> Role {
 
 /// Whether a key names or counts something, so that a number under it is no address.
 fn names_thing(key: &str) -> bool {
-    words(key).last().is_some_and(|last| {
-        matches!(
-            last.as_str(),
-            "id" | "ids"
-                | "number"
-                | "count"
-                | "size"
-                | "width"
-                | "height"
-                | "version"
-                | "index"
-                | "port"
-                | "time"
-                | "timestamp"
-        )
-    })
+    Key::of(key).said_last().has(Mark::Counted)
 }
 
 /// Whether the strings under a key are words of a command, also where they are written as one.
 #[must_use]
 pub fn is_words(key: &str) -> bool {
-    ["args", "arg", "arguments"].iter().any(|name| key.eq_ignore_ascii_case(name))
+    Key::of(key).said().has(Mark::Args)
 }
 
 /// Whether a key is a plain name, as a schema has them, rather than text that somebody put there.

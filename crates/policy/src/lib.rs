@@ -7,6 +7,7 @@
 pub mod access;
 mod finding;
 pub mod key_role;
+pub mod keys;
 pub mod path;
 pub mod permission;
 pub mod redact;

@@ -13,6 +13,8 @@ pub mod fallback;
 mod nature;
 mod phrase;
 mod reasons;
+mod senses;
+mod sentence;
 mod verbs;
 mod weight;
 

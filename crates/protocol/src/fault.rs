@@ -9,6 +9,7 @@
 
 mod advice;
 mod kind;
+mod readable;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use switchboard_wire::{ErrorObject, Raw, Refusal, RefusalKind};
 
 pub use kind::{Category, FaultKind, RetryAdvice, RetryStrategy, Side};
+pub use readable::readable;
 pub use render::{MethodFamily, Rendering};
 
 use crate::Revision;
@@ -357,11 +359,4 @@ pub fn error_chain(error: &dyn Error) -> String {
         source = cause.source();
     }
     text
-}
-
-/// Why parameters cannot be read, without the place in a text that the reader never wrote.
-#[must_use]
-pub fn readable(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or_else(|| text.clone(), |(what, _)| what.to_owned())
 }

@@ -24,7 +24,7 @@ use super::not_admin;
 use super::operator_actions::OperatorActions;
 use super::principal;
 use super::registry::approval::Approvals;
-use super::table::{Form, Needs, OwnMethod, OwnTool, object, run, text};
+use super::row::{Form, Needs, OwnMethod, OwnTool, object, run, text};
 
 /// What to do instead of a request that only an operator may make.
 const INSTEAD: &str =

@@ -10,7 +10,7 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_store::{AuditFilter, Store};
 
 use super::house::AccessRights;
-use super::table::{Needs, OwnCall, OwnMethod, OwnTool, run};
+use super::row::{Needs, OwnCall, OwnMethod, OwnTool, run};
 
 /// Events in one answer, and where nobody says how many.
 const MAX_EVENTS: usize = 1_000;

@@ -12,7 +12,6 @@
 //! What is loaded belongs to a session (MGP 16.7): two agents of one user do not fill each other's lists. Clients without
 //! sessions have only their principal to be known by: what is loaded belongs to that, and survives reconnecting.
 
-mod clients;
 mod describe;
 mod index;
 mod instructions;
@@ -25,13 +24,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use switchboard_catalog::{Budget, Judge, Level, Shown};
-use switchboard_catalog::{Search, SearchResult, Session};
+use switchboard_catalog::{Budget, Search, SearchResult, Shown, ToolSession};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
-use clients::Bearing;
-pub use clients::{COMMAND_LINE, ClientTools, Clients};
 pub use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
@@ -40,50 +36,6 @@ use super::house::DynHouse;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
-
-/// Which tools clients are given, and how many tokens these may take.
-#[derive(Debug, Clone, Default)]
-pub struct ToolContext {
-    /// How much is listed. `None`: all tools while they fit into the budget, and hybrid beyond.
-    pub level: Option<Level>,
-    /// Tools that are always listed, under the names that clients see.
-    pub pinned: Vec<String>,
-    /// The tokens that tools may take.
-    pub budget: Budget,
-    /// Orders what was found anew, where there is one.
-    pub judge: Option<Arc<Judge>>,
-    /// What differs for single principals.
-    pub agents: HashMap<String, AgentTools>,
-    /// What the operator says of single client programs.
-    pub clients: Clients,
-    /// Whether the operator said how long names of tools are: then that holds for clients of which something else is known.
-    pub is_name_length_said: bool,
-}
-
-/// What a principal is given.
-#[derive(Debug, Clone, Default)]
-pub struct AgentTools {
-    /// How much is listed; as for everybody where it is not said.
-    pub level: Option<Level>,
-    /// Tools that are always listed, beside those of everybody.
-    pub pinned: Vec<String>,
-}
-
-impl ToolContext {
-    /// What a client is given: what is said of its principal comes first.
-    fn bearing(&self, principal: &str, info: Option<&Raw>) -> Bearing {
-        let bearing = self.clients.of(info, self.level, self.is_name_length_said);
-        if bearing.is_command_line {
-            return bearing;
-        }
-        let own = self.agents.get(principal).and_then(|agent| agent.level);
-        Bearing { shown: own.map_or(bearing.shown, Shown::At), ..bearing }
-    }
-
-    fn pinned_of(&self, principal: &str) -> impl Iterator<Item = &String> {
-        self.pinned.iter().chain(self.agents.get(principal).into_iter().flat_map(|agent| &agent.pinned))
-    }
-}
 
 /// What the kernel keeps for finding tools.
 #[derive(Default)]
@@ -111,7 +63,7 @@ impl PrincipalTools {
     fn session(&mut self, session: &Client, budget: Budget) -> &mut ClientSession {
         let pinned = &self.pinned;
         self.sessions.entry(key_of(session)).or_insert_with(|| {
-            let mut loaded = Session::new(budget);
+            let mut loaded = ToolSession::new(budget);
             loaded.pin(pinned.clone());
             ClientSession { loaded, ..ClientSession::default() }
         })
@@ -127,7 +79,7 @@ fn key_of(session: &Client) -> Option<Arc<str>> {
 #[derive(Default)]
 struct ClientSession {
     /// The tools that were found or used.
-    loaded: Session,
+    loaded: ToolSession,
     /// The tools that were listed while all of them fitted into the budget.
     listed: HashSet<String>,
     /// Whether the tools for finding were listed.
@@ -193,7 +145,7 @@ impl FinderState {
     }
 
     /// Does something with what is loaded in a session.
-    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut Session) -> T) -> T {
+    fn with<T>(&self, session: &Client, budget: Budget, work: impl FnOnce(&mut ToolSession) -> T) -> T {
         self.kept(&session.rights_key(), |kept| work(&mut kept.session(session, budget).loaded))
     }
 

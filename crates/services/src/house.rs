@@ -1,7 +1,7 @@
 //! What services ask of the house around them. A service takes these, and not the kernel: what it can reach is what it says.
 //!
 //! Each trait is one part of the house; [`House`] is all of them, for rows of the table and for services that need most. The
-//! kernel implements them, and a test may. Servers and what they offer are seen as a [`View`], rights as [`Entitlements`], each
+//! kernel implements them, and a test may. Servers and what they offer are seen as a [`ServerView`], rights as [`Entitlements`], each
 //! at one moment: a service that looks twice sees the same.
 
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use switchboard_wire::{Id, Limits, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use super::Services;
-use super::discovery::ToolContext;
-use super::registry::ServerOffers;
+use super::server_offers::ServerOffers;
+use super::tool_context::ToolContext;
 
 /// Where a tool is that a client named.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ pub struct ShownTool<'a> {
 }
 
 /// The servers, and what all of them offer, at one moment.
-pub trait View: Send + Sync {
+pub trait ServerView: Send + Sync {
     /// The servers.
     fn servers(&self) -> &[Arc<Server>];
 
@@ -100,7 +100,7 @@ pub trait View: Send + Sync {
 /// The servers there are.
 pub trait ServerDirectory: Send + Sync {
     /// They and what all of them offer, at this moment.
-    fn view(&self) -> Arc<dyn View>;
+    fn view(&self) -> Arc<dyn ServerView>;
 
     /// One of them.
     fn server(&self, id: &str) -> Option<Arc<Server>>;
@@ -339,6 +339,9 @@ pub trait Setup: Send + Sync {
 
     /// What services keep.
     fn services(&self) -> &Services;
+
+    /// The definitions of the kernel's own tools that stand in the manifest of a client.
+    fn own_tools(&self, context: &Context) -> Vec<Raw>;
 
     /// Servers have come or gone by the registry.
     fn servers_changed(&self);

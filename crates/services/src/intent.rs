@@ -18,7 +18,7 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use super::discovery::{FinderState, ToolFinder};
-use super::house::{DynHouse, View};
+use super::house::{DynHouse, ServerView};
 use super::manifest::Manifests;
 
 /// The member of a call that says it.
@@ -183,7 +183,7 @@ fn speaks(context: &Context) -> bool {
 }
 
 /// The server that has a tool, and how dangerous the tool is.
-fn place_of(view: &dyn View, name: &str) -> Option<(usize, Risk)> {
+fn place_of(view: &dyn ServerView, name: &str) -> Option<(usize, Risk)> {
     let route = view.tool(name)?;
     Some((route.server, route.policy?.assessment.risk))
 }

@@ -1,8 +1,8 @@
 //! What the kernel answers itself: its own methods and tools.
 //!
-//! One table (`table.rs`) says of each what it is called, who may, what must be agreed on, whether it counts, where it is
+//! One table (`table.rs`, of rows as `row.rs` has them) says of each what it is called, who may, what must be agreed on, whether it counts, where it is
 //! listed and which function answers. This file is what is done with a row: a method and a tool are dispatched, and written as
-//! the client's era wants them, in one place. This crate knows no kernel, directory, stream or connection: what a service needs
+//! the client's era wants them, in one place. This crate knows no kernel, directory, stream or transport: what a service needs
 //! of the house around it are the traits of `house.rs`, and each keeps its own state, all of it together in [`Services`].
 //!
 //! - `access.rs` who may use what; `access/agreement.rs` a person agrees to a change. - `scopes.rs` session tokens and whether a
@@ -34,9 +34,12 @@ mod manifest;
 mod operator_actions;
 mod permissions;
 pub mod registry;
+mod row;
 mod running;
 mod scopes;
+mod server_offers;
 pub mod table;
+mod tool_context;
 
 use std::sync::Arc;
 
@@ -46,9 +49,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_store::Actor;
 use switchboard_wire::{Edit, Raw, Request};
 
-pub use self::discovery::{
-    AgentTools, CALL, COMMAND_LINE, ClientTools, Clients, FinderState, ToolContext, ToolFinder, VisibleTools,
-};
+pub use self::discovery::{CALL, FinderState, ToolFinder, VisibleTools};
 pub use self::events::{EventService, Events, NewSubscription, on_stream};
 use self::house::DynHouse;
 pub use self::instructions::joined;
@@ -57,7 +58,8 @@ pub use self::lifecycle::{SERVERS_LIST, SERVERS_ORDER, ServerLife, ending};
 pub use self::manifest::{ManifestService, Manifests};
 pub use self::operator_actions::OperatorActions;
 use self::registry::{Registrar, Registry};
-use self::table::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
+use self::row::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
+pub use self::tool_context::{AgentTools, COMMAND_LINE, ClientTools, Clients, ToolContext};
 
 shown_by_name! {
     [] FinderState, "FinderState";

@@ -20,7 +20,7 @@ use switchboard_wire::{Notification, Object, Raw};
 
 use super::house::{AccessRights, DynHouse, Requester, ServerDirectory};
 use super::principal;
-use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
+use super::row::{Needs, OwnMethod, OwnTool, object, run, text};
 
 /// What the operator's command asks the kernel: the state of all servers.
 pub const SERVERS_LIST: &str = "dev.switchboard/servers/list";

@@ -37,8 +37,8 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::discovery::ToolFinder;
-use super::house::{DynHouse, ShownTool, ToolRoute, View};
-use super::table::{self, Form, OwnMethod, OwnTool, run};
+use super::house::{DynHouse, ServerView, ShownTool, ToolRoute};
+use super::row::{Form, OwnMethod, OwnTool, run};
 use build::{Built, Known};
 
 /// For how many seconds a manifest need not be asked for again, unless a notice comes.
@@ -116,7 +116,12 @@ impl<'a> ManifestService<'a> {
     }
 
     /// The server that is asked about, if the caller may know of it; `None` for the kernel.
-    async fn whose(&self, context: &Context, view: &dyn View, id: Option<&str>) -> Result<Option<Arc<Server>>, Fault> {
+    async fn whose(
+        &self,
+        context: &Context,
+        view: &dyn ServerView,
+        id: Option<&str>,
+    ) -> Result<Option<Arc<Server>>, Fault> {
         let Some(id) = id else { return Ok(None) };
         let entitlements = self.house.entitlements().await?;
         let who = self.house.requester(context);
@@ -132,7 +137,7 @@ impl<'a> ManifestService<'a> {
     async fn manifest_of(
         &self,
         context: &Context,
-        view: &dyn View,
+        view: &dyn ServerView,
         server: Option<&Arc<Server>>,
         asked: &ManifestParams,
         form: Form,
@@ -194,9 +199,9 @@ impl<'a> ManifestService<'a> {
     }
 
     /// Every tool of the kernel that this client can call, listed or not.
-    async fn own_definitions(&self, context: &Context, view: &dyn View) -> Vec<Raw> {
+    async fn own_definitions(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
         let mut tools = ToolFinder::of(self.house).finding_tools(context, view).await;
-        tools.extend(table::listed(self.house, context, true));
+        tools.extend(self.house.own_tools(context));
         let name = |tool: &Raw| tool.member("name").and_then(|name| name.as_text());
         tools.retain(|tool| name(tool).is_some_and(|name| view.tool(&name).is_none()));
         tools
@@ -225,7 +230,11 @@ impl<'a> ManifestService<'a> {
     }
 
     /// What servers say of themselves, those that do: of one, or of all.
-    async fn said_by(&self, view: &dyn View, only: Option<&Arc<Server>>) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
+    async fn said_by(
+        &self,
+        view: &dyn ServerView,
+        only: Option<&Arc<Server>>,
+    ) -> Vec<(Arc<str>, Arc<DeclaredManifest>)> {
         self.manifests.asked.retain(view);
         let tools = view.shown_tools().filter(|tool| tool.original == GET_MANIFEST);
         let asking = tools.filter_map(|tool| {

@@ -3,7 +3,7 @@
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::method;
 
-use super::table::{Answer, OwnMethod, run};
+use super::row::{Answer, OwnMethod, run};
 
 const ABOUT: &str = "Refused: permissions are decided by the operator.";
 

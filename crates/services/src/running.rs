@@ -7,7 +7,7 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{Proposal, push, streaming};
 
 use super::events::EventService;
-use super::table::{Needs, OwnMethod, OwnTool, object, run, text};
+use super::row::{Needs, OwnMethod, OwnTool, object, run, text};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(

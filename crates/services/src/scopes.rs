@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use switchboard_protocol::proposals;
 
-use super::table::{OwnMethod, OwnTool, run, text, texts};
+use super::row::{OwnMethod, OwnTool, run, text, texts};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use switchboard_config::{IsolationMode, RegistrySettings, Settings};
 use switchboard_kernel::{
-    Builder, Creating, Isolation, Lifetime, Registering, Registration, Restart, Run, ServerOffers, ServerPolicy,
+    Builder, Creating, Isolation, Lifetime, Registering, Restart, Run, ServerOffers, ServerPolicy, ServerRegistration,
     ServerSpec, Sharing, Source, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
@@ -80,7 +80,7 @@ fn remove_left_behind(data_dir: &Path) {
 }
 
 /// Those that were registered to stay.
-pub(crate) fn kept(data_dir: &Path) -> Vec<Registration> {
+pub(crate) fn kept(data_dir: &Path) -> Vec<ServerRegistration> {
     let file = data_dir.join(FILE);
     let Ok(text) = std::fs::read_to_string(&file) else { return Vec::new() };
     serde_json::from_str(&text).unwrap_or_else(|error| {
@@ -130,7 +130,7 @@ impl Workshop {
     }
 
     /// The folder of a server. Those of tools that were written are this process's own, because nobody needs them later.
-    fn sandbox(&self, registration: &Registration) -> PathBuf {
+    fn sandbox(&self, registration: &ServerRegistration) -> PathBuf {
         let all = self.data_dir.join(SANDBOXES);
         match registration.run {
             Run::Command(_) => all.join(&registration.id),
@@ -138,7 +138,7 @@ impl Workshop {
         }
     }
 
-    fn isolation(&self, registration: &Registration) -> Isolation {
+    fn isolation(&self, registration: &ServerRegistration) -> Isolation {
         let overrides = match registration.run {
             Run::Command(_) => Overrides::default(),
             Run::Code { .. } => Overrides {
@@ -166,7 +166,7 @@ impl Workshop {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Registration>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<ServerRegistration>)) {
         let _writing = self.writing.lock();
         let mut all = kept(&self.data_dir);
         change(&mut all);
@@ -187,7 +187,7 @@ impl Workshop {
 }
 
 impl Builder for Workshop {
-    fn build(&self, registration: &Registration) -> Result<ServerSpec, String> {
+    fn build(&self, registration: &ServerRegistration) -> Result<ServerSpec, String> {
         let (program, args, env) = match &registration.run {
             Run::Command(words) => {
                 let (program, args) = words.split_first().ok_or("there is no command")?;
@@ -222,14 +222,14 @@ impl Builder for Workshop {
         self.interpreter(language).map(drop)
     }
 
-    fn keep(&self, registration: &Registration) {
+    fn keep(&self, registration: &ServerRegistration) {
         self.change(|all| {
             all.retain(|other| other.id != registration.id);
             all.push(registration.clone());
         });
     }
 
-    fn retired(&self, registration: &Registration) {
+    fn retired(&self, registration: &ServerRegistration) {
         if registration.lifetime == Lifetime::Persistent {
             self.change(|all| all.retain(|other| other.id != registration.id));
         }
@@ -299,7 +299,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let server_builder =
             Workshop { settings: Settings::default(), data_dir: folder.path().to_owned(), writing: Mutex::default() };
-        let registration = |id: &str| Registration {
+        let registration = |id: &str| ServerRegistration {
             id: id.to_owned(),
             run: Run::Command(vec!["x".to_owned()]),
             principal: "bot".to_owned(),
@@ -339,7 +339,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings { isolation: IsolationMode::Off, ..Settings::default() };
         let server_builder = Workshop { settings, data_dir: folder.path().to_owned(), writing: Mutex::default() };
-        let registration = Registration {
+        let registration = ServerRegistration {
             id: "a".to_owned(),
             run: Run::Command(vec!["x".to_owned()]),
             principal: "bot".to_owned(),

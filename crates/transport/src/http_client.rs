@@ -32,7 +32,7 @@ pub use self::reach::Reach;
 
 /// Bounds on what one server may cost.
 #[derive(Debug, Clone)]
-pub struct HttpOptions {
+pub struct HttpClientOptions {
     /// How long a connection may take to be made, name lookup and TLS included.
     pub connect_timeout: Duration,
     /// Bytes of an answer that is read whole, and of one event of a stream.
@@ -45,7 +45,7 @@ pub struct HttpOptions {
     pub reach: Reach,
 }
 
-impl Default for HttpOptions {
+impl Default for HttpClientOptions {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
@@ -149,7 +149,7 @@ impl Target {
     ///
     /// # Errors
     /// The URL cannot be used, or a header has a name or value that HTTP does not allow.
-    pub fn new(url: &str, headers: &[(String, String)], options: HttpOptions) -> Result<Self, HttpError> {
+    pub fn new(url: &str, headers: &[(String, String)], options: HttpClientOptions) -> Result<Self, HttpError> {
         let url =
             Url::parse(url).map_err(|error| HttpError::BadUrl { url: redact_url(url), why: error.to_string() })?;
         let mut fixed = HeaderMap::with_capacity(headers.len() + 8);

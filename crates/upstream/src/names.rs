@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 /// Model services take names of at most 64 characters of `[A-Za-z0-9_-]`, and clients put their own in front: 18 characters are
 /// `mcp__switchboard__`.
-pub const LONGEST: usize = 46;
+pub const MAX_EXPOSED_CHARS: usize = 46;
 /// The budgets for a name that can be configured.
 pub const SHORTEST_LIMIT: usize = 24;
 /// The largest of them.
@@ -53,14 +53,14 @@ impl Naming {
     /// With the names that a server has by its id alone.
     #[must_use]
     pub fn of(id: &str) -> Self {
-        Self::new(id, None, LONGEST)
+        Self::new(id, None, MAX_EXPOSED_CHARS)
     }
 
     /// With an alias in the place of the id, and a budget for the whole name.
     ///
     /// ```
-    /// use switchboard_upstream::names::{LONGEST, Naming};
-    /// assert_eq!(Naming::new("modelcontextprotocol.git", Some("git"), LONGEST).expose("status"), "git__status");
+    /// use switchboard_upstream::names::{MAX_EXPOSED_CHARS, Naming};
+    /// assert_eq!(Naming::new("modelcontextprotocol.git", Some("git"), MAX_EXPOSED_CHARS).expose("status"), "git__status");
     /// ```
     #[must_use]
     pub fn new(id: &str, alias: Option<&str>, max: usize) -> Self {
@@ -196,7 +196,7 @@ mod tests {
             assert!(own.as_deref().is_some_and(|own| own == name || name == long), "{server} {name}: {own:?}");
         }
         assert_eq!(Naming::of(&longer).own_part("status"), None);
-        let aliased = Naming::new(&longer, Some("s"), LONGEST);
+        let aliased = Naming::new(&longer, Some("s"), MAX_EXPOSED_CHARS);
         assert_eq!((aliased.expose("status").as_str(), aliased.own_part("s__status")), ("s__status", Some("status")));
     }
 
@@ -211,7 +211,7 @@ mod tests {
         ] {
             let exposed = expose(server, name);
             assert!(exposed.starts_with(&expected), "{exposed}");
-            assert!(exposed.len() <= LONGEST);
+            assert!(exposed.len() <= MAX_EXPOSED_CHARS);
         }
         assert_ne!(expose("s", &format!("{long}1")), expose("s", &format!("{long}2")));
     }
@@ -222,7 +222,7 @@ mod tests {
         for name in ["sequentialthinking", "list_all_open_pull_requests_of_team"] {
             let exposed = expose(id, name);
             assert!(exposed.ends_with(&format!("__{name}")) && exposed.starts_with("mod"), "{exposed}");
-            assert_eq!(exposed.len(), LONGEST);
+            assert_eq!(exposed.len(), MAX_EXPOSED_CHARS);
         }
         assert_ne!(
             expose(id, "a_tool_of_thirty_characters_xx"),
@@ -252,7 +252,7 @@ mod tests {
         #[test]
         fn exposed_names_fit_every_client(server in ".{1,40}", name in ".{1,200}") {
             let exposed = expose(&server, &name);
-            prop_assert!(exposed.len() <= LONGEST);
+            prop_assert!(exposed.len() <= MAX_EXPOSED_CHARS);
             prop_assert!(Naming::new(&server, None, 24).expose(&name).len() <= 24);
             prop_assert!(Naming::of(&server).own_part(&exposed).is_some());
             prop_assert!(exposed.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));

@@ -182,7 +182,7 @@ impl Default for ServerPolicy {
             pressure: PressurePolicy::default(),
             only_for: None,
             alias: None,
-            max_name_length: crate::names::LONGEST,
+            max_name_length: crate::names::MAX_EXPOSED_CHARS,
             description: None,
             extensions: Vec::new(),
             pins: None,

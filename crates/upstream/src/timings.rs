@@ -10,7 +10,7 @@ use switchboard_flow::latency::Durations;
 use switchboard_protocol::proposals::manifest::LatencyClass;
 
 /// Tools of one server that are counted.
-const MOST: usize = 10_000;
+const MAX_TOOLS: usize = 10_000;
 
 /// The counters of one server's tools, by the server's own names.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Timings {
             return known.clone();
         }
         let fresh = Arc::<Durations>::default();
-        if tools.len() < MOST {
+        if tools.len() < MAX_TOOLS {
             tools.insert(tool.to_owned(), fresh.clone());
         }
         fresh
@@ -57,7 +57,7 @@ mod tests {
         (0..5).for_each(|_| timings.of("slow").note(Duration::from_secs(2)));
         assert_eq!(timings.classes(), [("slow".to_owned(), LatencyClass::Seconds)]);
         assert!(timings.known("other").is_none());
-        (0..MOST + 5).for_each(|number| drop(timings.of(&number.to_string())));
-        assert_eq!(timings.0.lock().len(), MOST);
+        (0..MAX_TOOLS + 5).for_each(|number| drop(timings.of(&number.to_string())));
+        assert_eq!(timings.0.lock().len(), MAX_TOOLS);
     }
 }

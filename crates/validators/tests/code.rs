@@ -80,6 +80,67 @@ fn programs_written_against_the_tables_never_run_unasked() {
     assert_all(Language::JavaScript, include_str!("code_cases/javascript_written_against.txt"), false);
 }
 
+/// Programs in which nothing is known of the object, the function, the file or the number that does the harm.
+#[test]
+fn programs_that_use_what_nobody_knows_never_run_unasked() {
+    assert_all(Language::Python, include_str!("code_cases/python_open_parts.txt"), false);
+    assert_all(Language::JavaScript, include_str!("code_cases/javascript_open_parts.txt"), false);
+}
+
+/// A method of an object that nobody knows is understood by a name that is harmless on any, and by what it is given.
+#[test]
+fn methods_of_unknown_objects_are_understood_by_their_names() {
+    for (language, understood, asked) in [
+        (
+            Language::Python,
+            &[
+                "def f(x):\n    return x.strip().split(',')",
+                "def f(shop):\n    return shop.get_total()",
+                "def f(cart):\n    cart.add_item('pear')",
+                "def f(conn, key):\n    return conn.execute('select * from t where id = ?', (key,)).fetchall()",
+                "class A:\n    def launch(self): pass\nA().launch()",
+                "def f(frame):\n    return frame.dropna().groupby('city').mean()",
+            ][..],
+            &[
+                "def f(x):\n    x.frobnicate()",
+                "def f(shop):\n    shop.add_role('x')",
+                "def f(conn, text):\n    conn.execute(text)",
+                "def f(repo):\n    repo.reset('HEAD~3')",
+                "def f(ssh):\n    ssh.run('uptime')",
+                "class A:\n    def wipe_volumes(self): pass\ndef f(api):\n    api.wipe_volumes()",
+                "def f(api):\n    g = api.send_campaign\n    g()",
+                "def f(path, text):\n    open(path, 'w').write(text)",
+            ][..],
+        ),
+        (
+            Language::JavaScript,
+            &[
+                "export const f = (x) => x.trim().split(',');",
+                "export const f = (shop) => shop.getTotal();",
+                "export const f = (button) => button.addEventListener('click', () => button.remove());",
+                "class A { launch() {} } new A().launch();",
+            ][..],
+            &[
+                "export const f = (x) => x.frobnicate();",
+                "export const f = (shop) => shop.addRole('x');",
+                "export const f = (ssh) => ssh.run('uptime');",
+                "class A { wipeVolumes() {} } export const f = (api) => api.wipeVolumes();",
+            ][..],
+        ),
+    ] {
+        for (source, expected) in
+            understood.iter().map(|one| (one, None)).chain(asked.iter().map(|one| (one, Some(true))))
+        {
+            let verdict = code::check(language, Level::Standard, source);
+            assert_eq!(
+                verdict.as_ref().err().map(switchboard_policy::Finding::asks),
+                expected,
+                "{source}\n=> {verdict:?}"
+            );
+        }
+    }
+}
+
 /// Advice names what the level lets in, in the language of the program.
 #[test]
 fn advice_is_given_in_the_language_of_the_program() {

@@ -27,8 +27,8 @@ const HOUSE: &str = "switchboard";
 /// One crate of the house.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Room {
-    name: String,
-    uses: BTreeSet<String>,
+    pub(super) name: String,
+    pub(super) uses: BTreeSet<String>,
     pure: bool,
 }
 

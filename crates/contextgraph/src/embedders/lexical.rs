@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::text;
-use crate::text::language::{self, TextLanguage};
+use crate::text::language;
 use crate::vector::Sparse;
 
 /// The term of texts that deny something. No word is written like it.
@@ -15,6 +15,8 @@ const NEGATED: &str = "\u{ac}";
 
 /// Places of the vector.
 pub const PLACES: u16 = 30_522;
+/// What a sign of Han inside of a word counts beside the word.
+const SIGN: f32 = 0.5;
 /// Terms that one term brings in.
 const EXPANSION: usize = 3;
 
@@ -68,12 +70,11 @@ pub fn idf(vocabulary: &dyn WordStatistics, term: u16) -> f32 {
 #[must_use]
 pub fn embed(text: &str, vocabulary: &dyn WordStatistics) -> Sparse {
     let mut counts: HashMap<u16, u32> = HashMap::new();
-    let unknown = TextLanguage::of(text).is_none();
     for (word, stem) in text::telling(text) {
         let own = place(&stem);
         let mut term = own;
-        if unknown && vocabulary.holding(own) == 0 {
-            // A few words without a language: the form under which the word is remembered, if it is.
+        if vocabulary.holding(own) == 0 {
+            // A few words tell little of their language: the form under which the word is remembered, if it is.
             let known =
                 language::forms(&word).iter().map(|form| place(form)).find(|form| vocabulary.holding(*form) > 0);
             term = known.unwrap_or(own);
@@ -84,7 +85,14 @@ pub fn embed(text: &str, vocabulary: &dyn WordStatistics) -> Sparse {
         counts.insert(place(NEGATED), 1);
     }
     let weigh = |(term, count): (u16, u32)| (term, (1.0 + (count as f32).ln()) * idf(vocabulary, term));
-    Sparse::from_entries(counts.into_iter().map(weigh).collect())
+    let mut entries: Vec<(u16, f32)> = counts.into_iter().map(weigh).collect();
+    // A sign of Han is a word of its own in others: what goes to school is at a school.
+    for sign in text::segment::meanings(text).into_iter().map(|sign| place(sign.encode_utf8(&mut [0; 4]))) {
+        if entries.iter().all(|(term, _)| *term != sign) {
+            entries.push((sign, SIGN * idf(vocabulary, sign)));
+        }
+    }
+    Sparse::from_entries(entries)
 }
 
 /// E13 from E6.

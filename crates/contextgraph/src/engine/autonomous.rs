@@ -402,7 +402,7 @@ impl Space {
             ..first
         };
         let row = packed.scan_row();
-        self.graph.put(memory.clone(), &row, &packed.e6);
+        self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
         let rationale = Some(format!("merged from {} memories", known.len()));
         let fingerprint = packed.to_bytes();

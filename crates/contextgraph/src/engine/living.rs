@@ -266,7 +266,7 @@ impl Space {
         memory.provenance.names = Some(crate::names::named(content));
         memory.provenance.count = 1;
         let row = packed.scan_row();
-        self.graph.put(memory.clone(), &row, &packed.e6);
+        self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory.clone(), Some((row.to_vec(), packed.e6.clone()))));
         self.cache.remove(&id);
         self.keep(id, packed.clone());

@@ -168,7 +168,7 @@ impl Space {
                 ..Provenance::default()
             },
         };
-        self.graph.put(memory.clone(), &row, &packed.e6);
+        self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
         let body =
             Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };

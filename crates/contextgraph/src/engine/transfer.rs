@@ -12,6 +12,8 @@ use crate::fingerprint::Packed;
 use crate::graph::Memory;
 use crate::graph::edges::Edge;
 use crate::store::Body;
+use crate::tools::args::{Args, Param};
+use crate::tools::when;
 
 /// The first line.
 const FORMAT: &str = "contextgraph-1";
@@ -24,6 +26,20 @@ struct Travelling {
     content: String,
     #[serde(default)]
     rationale: Option<String>,
+}
+
+/// What a line may say of a memory that comes from elsewhere.
+fn plain_params() -> Vec<Param> {
+    vec![
+        Param::text("content", "The text").required(),
+        Param::text("rationale", "Why it is worth remembering"),
+        Param::number("importance", "How important it is", 0.0, 1.0).default(0.5),
+        Param::word("modality", "What kind of thing it is about", crate::tools::MODALITIES),
+        Param::texts("tags", "Words to mark it with"),
+        Param::text("createdAt", "When it was said"),
+        Param::text("validFrom", "Since when it holds"),
+        Param::short("agent", "Who said it", 256),
+    ]
 }
 
 impl Space {
@@ -82,7 +98,9 @@ impl Space {
             let unreadable = |error: &dyn std::fmt::Display| {
                 Problem::new(Code::InvalidParams, "IMPORT", format!("line {}: {error}", number + 1))
             };
-            let value: Value = serde_json::from_str(&line).map_err(|error| unreadable(&error))?;
+            let value: Value = serde_json::from_str(&line).map_err(|error| {
+                unreadable(&format!("no JSON such as {{\"content\": \"...\"}}, one on each line: {error}"))
+            })?;
             if let Some(format) = value.get("format") {
                 if format != FORMAT {
                     return Err(unreadable(&format!("the format {format} is not known; {FORMAT} is")));
@@ -101,29 +119,33 @@ impl Space {
                 }
                 self.erased.iter().for_each(|id| self.mind.judged.forget(*id));
             } else {
-                let content =
-                    value.get("content").and_then(Value::as_str).ok_or_else(|| unreadable(&"no `content`"))?;
-                let new = NewMemory {
-                    text: content.to_owned(),
-                    rationale: value.get("rationale").and_then(Value::as_str).map(ToOwned::to_owned),
-                    importance: value.get("importance").and_then(Value::as_f64).unwrap_or(0.5).clamp(0.0, 1.0),
-                    modality: value
-                        .get("modality")
-                        .and_then(Value::as_str)
-                        .and_then(Modality::from_word)
-                        .unwrap_or_default(),
-                    tags: value
-                        .get("tags")
-                        .and_then(|tags| serde_json::from_value(tags.clone()).ok())
-                        .unwrap_or_default(),
-                    agent: "import".to_owned(),
-                    valid_from: None,
-                };
-                self.remember(new, false, now).map_err(|problem| unreadable(&problem))?;
+                self.take_plain(&value, now).map_err(|problem| unreadable(&problem))?;
                 memories += 1;
             }
         }
         Ok((memories, edges))
+    }
+
+    /// Takes in a line with a `content` and what it says of it.
+    fn take_plain(&mut self, value: &Value, now: u64) -> Outcome<()> {
+        let given = value.as_object().ok_or_else(|| Problem::params("a line is an object with a `content`"))?;
+        let args = Args::check(&plain_params(), given)?;
+        let created = when::argument(&args, "createdAt")?.map(|range| range.0.min(now));
+        let new = NewMemory {
+            text: args.text("content").to_owned(),
+            rationale: args.maybe_text("rationale").map(ToOwned::to_owned),
+            importance: args.number("importance"),
+            modality: args.maybe_text("modality").and_then(Modality::from_word).unwrap_or_default(),
+            tags: args.texts("tags"),
+            agent: args.maybe_text("agent").filter(|agent| !agent.is_empty()).unwrap_or("import").to_owned(),
+            // What was said before is true since then, and replaces nothing that was said later.
+            valid_from: when::argument(&args, "validFrom")?.map(|range| range.0).or(created),
+        };
+        let remembered = self.remember(new, false, now)?;
+        match created.filter(|_| remembered.count <= 1) {
+            Some(at) => self.change(remembered.id, |memory| memory.created_at = at),
+            None => Ok(()),
+        }
     }
 
     fn take_in(&mut self, travelling: Travelling) -> Outcome<bool> {
@@ -136,7 +158,7 @@ impl Space {
         let packed = std::sync::Arc::new(Packed::of(&vectors));
         let row = packed.scan_row();
         let id = memory.id;
-        self.graph.put(memory.clone(), &row, &packed.e6);
+        self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
         self.batch.bodies.push(Body { id, content, rationale, fingerprint: packed.to_bytes() });
         self.keep(id, packed);

@@ -27,7 +27,17 @@ pub(super) const PHRASES: &[(&[&str], &[&str])] = &[
     (&["is", "placed"], &["is"]),
     (&["can", "be", "found"], &["is"]),
     (&["is", "hosted"], &["is"]),
+    (&["are", "situated"], &["are"]),
+    (&["are", "based"], &["are"]),
+    (&["are", "placed"], &["are"]),
+    (&["are", "hosted"], &["are"]),
+    (&["are", "called"], &["named"]),
+    (&["are", "named"], &["named"]),
     (&["was", "located"], &["was"]),
+    (&["were", "located"], &["were"]),
+    (&["were", "kept"], &["were"]),
+    (&["were", "stored"], &["were"]),
+    (&["was", "stored"], &["was"]),
     (&["was", "kept"], &["was"]),
     (&["are", "located"], &["are"]),
     (&["are", "kept"], &["are"]),
@@ -57,12 +67,17 @@ pub(super) const PHRASES: &[(&[&str], &[&str])] = &[
     (&["gets", "up"], &["rises"]),
     (&["am", "liebsten"], &[BEST]),
     (&["befindet", "sich"], &["ist"]),
+    (&["befinden", "sich"], &["sind"]),
     (&["findet", "sich"], &["ist"]),
     (&["hat", "den", "namen"], &["heißt"]),
     (&["jeden", "tag"], &["täglich"]),
     (&["jede", "woche"], &["wöchentlich"]),
     (&["du", "tout"], &[]),
     (&["se", "trouve"], &["est"]),
+    (&["se", "trouvent"], &["sont"]),
+    (&["se", "situent"], &["sont"]),
+    (&["sont", "situés"], &["sont"]),
+    (&["sont", "situées"], &["sont"]),
     (&["se", "situe"], &["est"]),
     (&["est", "situé"], &["est"]),
     (&["est", "située"], &["est"]),
@@ -70,6 +85,9 @@ pub(super) const PHRASES: &[(&[&str], &[&str])] = &[
     (&["chaque", "jour"], &["quotidiennement"]),
     (&["tous", "les", "jours"], &["quotidiennement"]),
     (&["se", "encuentra"], &["está"]),
+    (&["se", "encuentran"], &["están"]),
+    (&["están", "situados"], &["están"]),
+    (&["están", "situadas"], &["están"]),
     (&["está", "situada"], &["está"]),
     (&["está", "situado"], &["está"]),
     (&["está", "ubicada"], &["está"]),
@@ -145,6 +163,30 @@ pub(super) const DAYS: &[(&str, &str)] = &[
     ("sonnabend", "samstag"),
     ("sonntags", "sonntag"),
 ];
+
+/// Whether a day of the week is an English one.
+pub(super) fn is_english_day(day: &str) -> bool {
+    day.ends_with("day")
+}
+
+/// Korean numerals that stand before what they count.
+pub(super) const KOREAN_NUMERALS: &[(&str, u32)] = &[
+    ("한", 1),
+    ("두", 2),
+    ("세", 3),
+    ("네", 4),
+    ("다섯", 5),
+    ("여섯", 6),
+    ("일곱", 7),
+    ("여덟", 8),
+    ("아홉", 9),
+    ("열", 10),
+    ("열한", 11),
+    ("열두", 12),
+];
+/// What they count: hours, people, things, animals, times, books, cups, cars, months, places.
+pub(super) const KOREAN_COUNTERS: &[&str] =
+    &["시", "명", "개", "마리", "번", "권", "잔", "대", "달", "살", "장", "병", "곳", "분", "층"];
 
 /// Units as they are written behind a number or as signs, and their word.
 pub(super) const UNITS: &[(&str, &str)] = &[

@@ -64,9 +64,85 @@ pub(super) fn spaceless(text: &str) -> String {
             out = out.replace(written, stands);
         }
     }
+    out = korean_numerals(&days_of_month(&out));
     if let Some((ending, stands)) = phrases::ENDINGS.iter().find(|(ending, _)| out.ends_with(ending)) {
         out.truncate(out.len() - ending.len());
         out.push_str(stands);
+    }
+    out
+}
+
+/// The sign that Chinese says for the day of a month, as the one it writes.
+fn days_of_month(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let digit = out.chars().next_back().is_some_and(|before| before.is_ascii_digit());
+        out.push(if c == '号' && digit && out.contains('月') { '日' } else { c });
+    }
+    out
+}
+
+/// Korean numerals before what they count, and of dates, as digits: `세 시`, `오월 이일`.
+fn korean_numerals(text: &str) -> String {
+    let sino = |word: &str| -> Option<u32> {
+        let mut sum = 0;
+        let mut last = None;
+        for c in word.chars() {
+            if c == '십' {
+                sum += 10 * last.take().unwrap_or(1);
+            } else {
+                let value = "일이삼사오육칠팔구".chars().position(|digit| digit == c)? as u32 + 1;
+                last = last.is_none().then_some(value);
+                last?;
+            }
+        }
+        (!word.is_empty()).then_some(sum + last.unwrap_or(0))
+    };
+    let mut out: Vec<String> = Vec::new();
+    let (mut native, mut month) = (None, false);
+    for word in text.split_whitespace() {
+        if let Some(number) = native.take() {
+            match out.last_mut().filter(|_| phrases::KOREAN_COUNTERS.iter().any(|counter| word.starts_with(counter))) {
+                Some(last) => *last = format!("{number}{word}"),
+                None => out.push(word.to_owned()),
+            }
+            month = false;
+            continue;
+        }
+        native = phrases::KOREAN_NUMERALS.iter().find(|(written, _)| *written == word).map(|(_, number)| *number);
+        let of_date = |sign: char| {
+            let (number, rest) = word.rsplit_once(sign)?;
+            Some(format!("{}{sign}{rest}", sino(number)?))
+        };
+        let date = of_date('월').or_else(|| of_date('일').filter(|_| month));
+        month = word.contains('월');
+        out.push(date.unwrap_or_else(|| word.to_owned()));
+    }
+    out.join(" ")
+}
+
+/// Thousands without a point or a space between them, where the language writes them so: `12.000`, `12 000`.
+pub(super) fn thousands(text: &str) -> String {
+    use crate::text::language::TextLanguage;
+    let digit = |c: Option<&char>| c.is_some_and(char::is_ascii_digit);
+    if !text.contains(|c: char| c.is_ascii_digit())
+        || matches!(TextLanguage::of(text), None | Some(TextLanguage::English | TextLanguage::Spaceless))
+    {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in letters.iter().enumerate() {
+        let before = letters[..at].iter().rev().take_while(|c| c.is_ascii_digit()).count();
+        let after = letters[at + 1..].iter().take_while(|c| c.is_ascii_digit()).count();
+        // A fourth group, or a point behind them, is of an address, a date or a version.
+        let alone = !matches!(letters.get(at + 4), Some('.')) || !digit(letters.get(at + 5));
+        let first = letters[..at].get(at.wrapping_sub(before + 1)).is_none_or(|c| !"./:-".contains(*c));
+        let groups = matches!(c, '.' | ' ' | '\u{a0}' | '\u{202f}') && (1..=3).contains(&before) && after == 3;
+        if groups && alone && first && letters[at - before] != '0' {
+            continue;
+        }
+        out.push(*c);
     }
     out
 }
@@ -174,16 +250,63 @@ fn split(written: &str, first: bool, comma: bool, out: &mut Vec<Token>) {
         }
         return;
     }
+    if let Some(unit) = unit_word(&lower).filter(|_| digits.is_empty() || lower == "%") {
+        // A sign that stands apart from its number.
+        push(unit, false, false);
+        return;
+    }
     if let Some(joined) = lexicon::compound_numeral(&lower) {
         push(&joined, false, false);
         return;
     }
+    let lower = if named { lower } else { one_spelling(lower) };
     let hyphenless = lower.replace('-', "");
     let plain = !named && lower.contains('-') && lower.chars().all(|c| c.is_alphabetic() || c == '-');
     // Where a word is cut is a habit; a name of a thing is not cut.
     let spelt = if plain || (hyphenless == "wifi" || hyphenless == "email") { hyphenless } else { lower };
     let named = named && spelt != "wifi" && spelt != "email";
     push(&spelt, named, false);
+}
+
+/// British and American English as one: neighbour and neighbor, travelled and traveled, centre and center, organise and organize. Short
+/// words are left alone: a filling is no filing.
+fn one_spelling(lower: String) -> String {
+    if lower.len() < 5 || !lower.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return lower;
+    }
+    const ENDINGS: &[(usize, &str, &str)] = &[
+        (8, "lled", "led"),
+        (8, "lling", "ling"),
+        (8, "ller", "ler"),
+        (8, "llers", "lers"),
+        (5, "metre", "meter"),
+        (6, "metres", "meters"),
+        (5, "litre", "liter"),
+        (6, "litres", "liters"),
+        (6, "centre", "center"),
+        (7, "centres", "centers"),
+        (7, "theatre", "theater"),
+        (5, "fibre", "fiber"),
+        (7, "ogue", "og"),
+        (8, "ogues", "ogs"),
+        (7, "ise", "ize"),
+        (8, "ised", "ized"),
+        (8, "ises", "izes"),
+        (8, "ising", "izing"),
+        (8, "isation", "ization"),
+        (7, "yse", "yze"),
+        (8, "ysed", "yzed"),
+    ];
+    if let Some((_, british, american)) =
+        ENDINGS.iter().find(|(least, british, _)| lower.len() >= *least && lower.ends_with(british))
+    {
+        return format!("{}{american}", &lower[..lower.len() - british.len()]);
+    }
+    match lower.find("our").filter(|at| *at > 2 && lower.len() > 5) {
+        // Not of the numerals, nor of `hour` and `tour` at the beginning of a word.
+        Some(at) if !lower.starts_with("four") => format!("{}or{}", &lower[..at], &lower[at + 3..]),
+        _ => lower,
+    }
 }
 
 fn unit_word(unit: &str) -> Option<&'static str> {
@@ -194,6 +317,7 @@ fn unit_word(unit: &str) -> Option<&'static str> {
 pub(super) fn rewrite(tokens: &mut Vec<Token>) {
     numerals(tokens);
     contracted(tokens);
+    regular_days(tokens);
     for token in tokens.iter_mut() {
         if let Some((_, day)) = phrases::DAYS.iter().find(|(short, _)| *short == token.lower) {
             (*day).clone_into(&mut token.lower);
@@ -257,6 +381,31 @@ fn contracted(tokens: &mut Vec<Token>) {
             let is = if tokens.get(at + 1).is_some_and(|next| next.lower == "been") { "has" } else { "is" };
             tokens.insert(at + 1, Token::of(is));
             at += 1;
+        }
+        at += 1;
+    }
+}
+
+/// "On Mondays" is "every Monday", and not "on Monday".
+fn regular_days(tokens: &mut Vec<Token>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        let word = tokens[at].lower.as_str();
+        let day = phrases::DAYS.iter().find(|(written, _)| *written == word && word.ends_with('s') && word.len() > 5);
+        if let Some((_, day)) = day {
+            let every = if phrases::is_english_day(day) { "every" } else { "jeden" };
+            (*day).clone_into(&mut tokens[at].lower);
+            let told =
+                at.checked_sub(1).is_some_and(|before| matches!(tokens[before].lower.as_str(), "every" | "jeden"));
+            match at.checked_sub(1).filter(|before| tokens[*before].lower == "on") {
+                Some(before) => every.clone_into(&mut tokens[before].lower),
+                None if told => {}
+                None => {
+                    let comma = std::mem::take(&mut tokens[at].comma);
+                    tokens.insert(at, Token { comma, ..Token::of(every) });
+                    at += 1;
+                }
+            }
         }
         at += 1;
     }
@@ -479,8 +628,8 @@ fn inverted(tokens: &mut Vec<Token>) {
         }) && side.len() > 1
     };
     let single = |side: &[Token]| side.len() == 1 || side.iter().all(|token| token.named);
-    let same =
-        (definite(right) && (definite(left) || single(left))) || (definite(left) && single(right) && names_one(left));
+    let same = (definite(right) && (definite(left) || single(left)))
+        || (definite(left) && single(right) && (names_one(left) || is_digits(right)));
     if left.is_empty() || right.is_empty() || !same || tokens.iter().any(|token| lexicon::is_negation(&token.lower)) {
         return;
     }
@@ -497,6 +646,11 @@ fn inverted(tokens: &mut Vec<Token>) {
         out.extend(left.iter().cloned());
         *tokens = out;
     }
+}
+
+/// Whether a side is digits alone: a code, a number, a year, of which there is one.
+fn is_digits(side: &[Token]) -> bool {
+    matches!(side, [one] if one.lower.len() > 2 && one.lower.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a side is of something of which there is one: then what it is is the same thing.

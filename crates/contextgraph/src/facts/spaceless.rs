@@ -34,6 +34,8 @@ const CHINESE: &[(&str, Verb)] = &[
     ("改为", Verb::Changed),
     ("改成了", Verb::Changed),
     ("改成", Verb::Changed),
+    ("换成了", Verb::Changed),
+    ("换成", Verb::Changed),
     ("变成了", Verb::Changed),
     ("涨到了", Verb::Changed),
     ("涨到", Verb::Changed),

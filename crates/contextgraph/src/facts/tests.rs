@@ -49,6 +49,7 @@ const REPLACED: &[(&str, &str, Change)] = &[
     ("王芳搬到上海", "王芳住在北京", Change::Name),
     ("团队会议改到了星期四", "团队会议在星期一", Change::Date),
     ("李强的电话是555", "李强的电话是444", Change::Number),
+    ("李强的手机换成了三星", "李强的手机是苹果", Change::Name),
     ("张伟不喜欢喝茶", "张伟喜欢喝茶", Change::Negation),
     ("민지 씨는 부산으로 이사했습니다.", "민지 씨는 서울에 삽니다.", Change::Name),
     ("팀 회의는 목요일로 바뀌었습니다", "팀 회의는 월요일입니다", Change::Date),

@@ -7,13 +7,29 @@
 use sha2::{Digest as _, Sha256};
 
 use super::phrases::{self, BEEN};
-use super::rewrite::{MAX_TOKENS, Token, is_verb, read, rewrite, sentences, spaceless};
+use super::rewrite::{MAX_TOKENS, Token, is_verb, read, rewrite, sentences, spaceless, thousands};
 use super::words::{self, Class, Word};
 use super::{MAX_WORDS, ORDERED, lexicon, longest_common, opposite};
 use crate::text;
 
 /// The share of words that have to stand in the same order apart from parts that may stand elsewhere.
 const CORE_ORDERED: f64 = 0.6;
+
+/// Words that say that it holds of nothing else.
+const ONLY: &[&str] = &[
+    "only",
+    "solely",
+    "exclusively",
+    "nur",
+    "lediglich",
+    "seulement",
+    "uniquement",
+    "solo",
+    "sólo",
+    "solamente",
+    "только",
+    "лишь",
+];
 
 /// Words of what holds both ways.
 const SYMMETRIC: &[&str] = &["married", "engaged", "divorced", "verheiratet"];
@@ -33,6 +49,10 @@ pub struct Wording {
     owners: Vec<String>,
     /// The words that negations stand before.
     denied: Vec<String>,
+    /// The words that "only" stands before: it is not the same whether only admins may, or may only.
+    focused: Vec<String>,
+    /// Nouns behind an article that tells who does it, and behind one that tells to whom: the dog bites, or is bitten.
+    cases: [Vec<String>; 2],
     /// Whether something has been, which may be over or not.
     been: bool,
 }
@@ -41,7 +61,7 @@ impl Wording {
     /// Reads a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let normal = spaceless(&text.replace(['ё', 'Ё'], "е").replace('\u{2019}', "'"));
+        let normal = spaceless(&thousands(text).replace(['ё', 'Ё'], "е").replace('\u{2019}', "'"));
         let mut tokens: Vec<Token> = Vec::new();
         let mut words: Vec<Word> = Vec::new();
         let mut owners: Vec<String> = Vec::new();
@@ -65,7 +85,9 @@ impl Wording {
             (0..words.len()).filter(|&at| !matches!(words[at].class, Class::Filler | Class::Negation)).collect();
         let denied = denied(&words);
         let signature = signature(&words);
-        Self { plain: digest(text), long, words, telling, signature, owners, denied, been }
+        let focused = behind(&words, ONLY);
+        let cases = [behind(&words, &["der"]), behind(&words, &["den", "dem"])];
+        Self { plain: digest(text), long, words, telling, signature, owners, denied, focused, cases, been }
     }
 
     /// Whether the texts may say the same, at a glance.
@@ -87,7 +109,7 @@ impl Wording {
         if a.is_empty() || b.is_empty() || self.denied != other.denied || self.owned_otherwise(other) {
             return false;
         }
-        if opposite(&a, &b) || self.other_time(other) {
+        if opposite(&a, &b) || self.other_time(other) || self.other_focus(other) {
             return false;
         }
         let more = |one: &[&Word], two: &[&Word], open: bool| {
@@ -111,6 +133,12 @@ impl Wording {
     fn owned_otherwise(&self, other: &Self) -> bool {
         let alone = |one: &Self, two: &Self| one.owners.iter().any(|owner| !two.owners.contains(owner));
         alone(self, other) && alone(other, self)
+    }
+
+    /// Whether "only" stands before something else, or two things have changed their parts.
+    fn other_focus(&self, other: &Self) -> bool {
+        let changed = |from: usize, to: usize| self.cases[from].iter().any(|noun| other.cases[to].contains(noun));
+        self.focused != other.focused || (changed(0, 1) && changed(1, 0))
     }
 
     /// Whether one tells of now and the other of before, by the same word.
@@ -223,6 +251,17 @@ fn digest(text: &str) -> [u8; 32] {
     let mut bytes = [0; 4];
     super::plain(text).for_each(|c| sha.update(c.encode_utf8(&mut bytes).as_bytes()));
     sha.finalize().into()
+}
+
+/// The words that some of these stand before.
+fn behind(words: &[Word], before: &[&str]) -> Vec<String> {
+    let is_told = |word: &&Word| !matches!(word.class, Class::Filler | Class::Negation);
+    let mut out: Vec<String> = (0..words.len())
+        .filter(|&at| before.contains(&words[at].lower.as_str()))
+        .filter_map(|at| words[at + 1..].iter().find(is_told).map(|word| word.key.clone()))
+        .collect();
+    out.sort();
+    out
 }
 
 /// The words that negations stand before.

@@ -8,6 +8,7 @@
 //! The first form, which earlier versions wrote, is read: eight bits for each step, all bits of E9, 7 to 10 KB.
 
 use super::pack::{Packed, Row};
+use crate::bytes::Bytes;
 use crate::embedders::causal::Direction;
 use crate::embedders::hdc::{Bits, Sketch};
 use crate::embedders::semantic::TOKENS;
@@ -64,8 +65,8 @@ impl Packed {
     /// From the bytes of the database; `None` if they are not what was written.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
-        match reader.byte()? {
+        let mut reader = Reader(Bytes(bytes));
+        match reader.0.byte()? {
             FORM => reader.packed(),
             FIRST_FORM => reader.packed_first(),
             _ => None,
@@ -151,26 +152,12 @@ fn write_entries(out: &mut Vec<u8>, entries: impl Iterator<Item = (u16, f32)>) {
     out[at..at + 2].copy_from_slice(&count.to_le_bytes());
 }
 
-struct Reader<'a>(&'a [u8]);
+struct Reader<'a>(Bytes<'a>);
 
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1)?.first().copied()
-    }
-
-    fn short(&mut self) -> Option<u16> {
-        Some(u16::from_le_bytes(self.take(2)?.try_into().ok()?))
-    }
-
+impl Reader<'_> {
     fn packed(&mut self) -> Option<Packed> {
-        let direction = Direction::from_byte(self.byte()?);
-        let (count, mean_differs) = (self.byte()?, self.byte()? != 0);
+        let direction = Direction::from_byte(self.0.byte()?);
+        let (count, mean_differs) = (self.0.byte()?, self.0.byte()? != 0);
         let e1 = self.row()?;
         let meaning = e1.get(..MEANING).unwrap_or_default();
         let e5 = self.repeating(meaning, IN_CAUSAL)?;
@@ -179,7 +166,7 @@ impl<'a> Reader<'a> {
         let e11 = self.repeating(meaning, &[])?;
         let tokens = (0..count).map(|_| self.row().map(Row::of_steps)).collect::<Option<Vec<_>>>()?;
         let token_mean = if mean_differs { Row::of_steps(self.row()?) } else { Row::mean_of(&tokens) };
-        let e9 = Sketch::from_bytes(self.take(Sketch::BYTES)?)?;
+        let e9 = Sketch::from_bytes(self.0.take(Sketch::BYTES)?)?;
         let e6 = self.entries()?;
         let mut e13: Vec<(u16, f32)> = self.entries()?.iter().collect();
         let own: Vec<u16> = e13.iter().map(|entry| entry.0).collect();
@@ -200,7 +187,7 @@ impl<'a> Reader<'a> {
     }
 
     fn row(&mut self) -> Option<Vec<i8>> {
-        let length = usize::from(self.short()?);
+        let length = usize::from(self.0.short()?);
         let mut steps = Vec::with_capacity(length);
         while steps.len() < length {
             let count = STRETCH.min(length - steps.len());
@@ -211,18 +198,18 @@ impl<'a> Reader<'a> {
 
     fn stretch(&mut self, count: usize, steps: &mut Vec<i8>) -> Option<()> {
         let from = steps.len();
-        match self.byte()? {
-            DENSE => steps.extend(self.take(count)?.iter().map(|byte| byte.cast_signed())),
+        match self.0.byte()? {
+            DENSE => steps.extend(self.0.take(count)?.iter().map(|byte| byte.cast_signed())),
             COARSE => {
-                let greatest = i32::from(self.byte()?);
+                let greatest = i32::from(self.0.byte()?);
                 let step = |nibble: u8| rounded((i32::from(nibble) - 8) * greatest, NIBBLE).clamp(-127, 127) as i8;
-                let pairs = self.take(count.div_ceil(2))?;
+                let pairs = self.0.take(count.div_ceil(2))?;
                 steps.extend(pairs.iter().flat_map(|pair| [step(pair & 15), step(pair >> 4)]));
                 steps.truncate(from + count);
             }
             entries => {
                 steps.resize(from + count, 0);
-                for entry in self.take(2 * usize::from(entries))?.chunks_exact(2) {
+                for entry in self.0.take(2 * usize::from(entries))?.chunks_exact(2) {
                     *steps.get_mut(from + usize::from(entry[0]))? = entry[1].cast_signed();
                 }
             }
@@ -231,10 +218,10 @@ impl<'a> Reader<'a> {
     }
 
     fn repeating(&mut self, meaning: &[i8], places: &[usize]) -> Option<Row> {
-        let mask = self.byte()?;
+        let mask = self.0.byte()?;
         let mut factors = Vec::new();
         for (_, at) in places.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1) {
-            factors.push((*at, self.short()?));
+            factors.push((*at, self.0.short()?));
         }
         let mut steps = self.row()?;
         for (at, factor) in factors {
@@ -245,40 +232,40 @@ impl<'a> Reader<'a> {
     }
 
     fn entries(&mut self) -> Option<Sparse> {
-        let count = self.short()?;
+        let count = self.0.short()?;
         let mut sparse = Sparse::default();
         for _ in 0..count {
-            sparse.indices.push(self.short()?);
-            sparse.values.push(f32::from(self.short()?) / WEIGHT);
+            sparse.indices.push(self.0.short()?);
+            sparse.values.push(f32::from(self.0.short()?) / WEIGHT);
         }
         sparse.indices.is_sorted().then_some(sparse)
     }
 
     fn packed_first(&mut self) -> Option<Packed> {
-        let direction = Direction::from_byte(self.byte()?);
-        let count = self.byte()?;
+        let direction = Direction::from_byte(self.0.byte()?);
+        let count = self.0.byte()?;
         let mut rows = (0..6 + usize::from(count)).map(|_| self.row_first());
         let mut next = || rows.next().flatten();
         let (e1, e5, e7) = (next()?, next()?, next()?);
         let (e10, e11, token_mean) = (next()?, next()?, next()?);
         let tokens = rows.collect::<Option<Vec<_>>>()?;
-        let e9 = Bits::from_bytes(self.take(Bits::BYTES)?)?.sketch();
+        let e9 = Bits::from_bytes(self.0.take(Bits::BYTES)?)?.sketch();
         let (e6, e13) = (self.entries_first()?, self.entries_first()?);
         Some(Packed { e1, e5, e7, e10, e11, tokens, token_mean, e6, e13, e9, direction })
     }
 
     fn row_first(&mut self) -> Option<Row> {
-        let length = self.short()?;
-        let _scale = self.take(4)?;
-        Some(Row::of_steps(self.take(usize::from(length))?.iter().map(|byte| byte.cast_signed()).collect()))
+        let length = self.0.short()?;
+        let _scale = self.0.take(4)?;
+        Some(Row::of_steps(self.0.take(usize::from(length))?.iter().map(|byte| byte.cast_signed()).collect()))
     }
 
     fn entries_first(&mut self) -> Option<Sparse> {
-        let count = u32::from_le_bytes(self.take(4)?.try_into().ok()?);
+        let count = self.0.long()?;
         let mut sparse = Sparse::default();
         for _ in 0..count {
-            sparse.indices.push(self.short()?);
-            sparse.values.push(f32::from_le_bytes(self.take(4)?.try_into().ok()?));
+            sparse.indices.push(self.0.short()?);
+            sparse.values.push(self.0.float()?);
         }
         Some(sparse)
     }

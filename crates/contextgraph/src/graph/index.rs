@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Slot;
+use crate::rng::splitmix;
 use crate::vector::{Sparse, dot_i8};
 
 const WIDTH: usize = 256;
@@ -16,7 +18,7 @@ pub struct Index {
     rows: Vec<i8>,
     alive: Vec<bool>,
     words: Vec<Sparse>,
-    postings: HashMap<u16, Vec<(Slot, f32)>>,
+    postings: HashMap<u16, Vec<(Slot, f32)>, Mixing>,
     /// Entries of all words, for the mean length.
     terms: usize,
 }
@@ -24,8 +26,46 @@ pub struct Index {
 /// How soon more words of a memory count less (BM25).
 const LENGTH: (f32, f32) = (1.2, 0.75);
 
+/// Tables by numbers that are spread by a hash already, or are made here: mixed once, which is quicker than what withstands an attack.
+pub(super) type Mixing = BuildHasherDefault<Mixed>;
+
+/// One number, mixed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let mut state = self.0 ^ value;
+        self.0 = splitmix(&mut state);
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64(value as u64);
+        self.write_u64((value >> 64) as u64);
+    }
+}
+
 impl Index {
-    pub(super) fn put(&mut self, slot: Slot, row: &[i8; WIDTH], words: &Sparse, living: bool) {
+    /// Makes room for so many more.
+    pub(super) fn expect(&mut self, more: usize) {
+        self.rows.reserve(more * WIDTH);
+        self.alive.reserve(more);
+        self.words.reserve(more);
+    }
+
+    pub(super) fn put(&mut self, slot: Slot, row: &[i8; WIDTH], words: Sparse, living: bool) {
         let at = slot as usize;
         if at < self.alive.len() {
             let before = std::mem::take(&mut self.words[at]);
@@ -47,7 +87,7 @@ impl Index {
             self.postings.entry(term).or_default().push((slot, weight / length));
         }
         self.terms += words.indices.len();
-        self.words[at] = words.clone();
+        self.words[at] = words;
     }
 
     pub(super) fn set_alive(&mut self, slot: Slot, living: bool) {
@@ -250,7 +290,7 @@ mod tests {
         let rows: Vec<_> = (0..50).map(|_| row(&mut rng)).collect();
         for (slot, row) in rows.iter().enumerate() {
             let words = Sparse::from_entries(vec![(slot as u16 % 7, 1.0), (100, 0.5)]);
-            index.put(slot as Slot, row, &words, true);
+            index.put(slot as Slot, row, words, true);
         }
         let found = index.by_meaning(&rows[17], 5, |_| true);
         assert_eq!(found.len(), 5);

@@ -91,7 +91,8 @@ impl Graph {
     /// The living memory with a text of this digest.
     #[must_use]
     pub fn by_digest(&self, hash: &str) -> Option<&Memory> {
-        self.digests.get(hash).and_then(|slot| self.at(*slot))
+        let found = self.digests.get(&super::digest(hash)).and_then(|slot| self.at(*slot));
+        found.filter(|memory| memory.hash == hash)
     }
 
     /// The living memories that supersede one, the oldest first.
@@ -124,13 +125,14 @@ impl Graph {
     pub fn erase(&mut self, id: Id) -> bool {
         let Some(slot) = self.slots.remove(&id) else { return false };
         self.edges.erase(slot);
-        self.index.put(slot, &[0; 256], &Sparse::default(), false);
+        self.index.put(slot, &[0; 256], Sparse::default(), false);
         if let Some(place) = self.memories.get_mut(slot as usize) {
             if place.removed_at.is_none() {
                 self.alive = self.alive.saturating_sub(1);
             }
-            if self.digests.get(&place.hash) == Some(&slot) {
-                self.digests.remove(&place.hash);
+            let digest = super::digest(&place.hash);
+            if self.digests.get(&digest) == Some(&slot) {
+                self.digests.remove(&digest);
             }
             *place = Memory {
                 id: Id::default(),

@@ -4,6 +4,7 @@
 //! Numbers are in groups of seven bits, the lowest first; texts have their length before them. What is usual takes one bit of a mask.
 
 use crate::Id;
+use crate::bytes::Bytes;
 use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
 use crate::graph::{Memory, Provenance, Source};
@@ -82,31 +83,31 @@ pub(super) fn to_bytes(memory: &Memory) -> Vec<u8> {
 
 /// What is known, from its bytes; `None` if they are not what was written.
 pub(super) fn from_bytes(bytes: &[u8]) -> Option<Memory> {
-    let mut reader = Reader(bytes);
-    let [form, mask] = *reader.take(2)? else { return None };
+    let mut reader = Reader(Bytes(bytes));
+    let [form, mask] = *reader.0.take(2)? else { return None };
     if form != FORM {
         return None;
     }
     let there = |bit: u8| mask & bit != 0;
     let id = reader.id()?;
-    let created_at = reader.number()?;
-    let updated_at = reader.number()?.wrapping_add(created_at);
-    let last_access = reader.number()?.wrapping_add(created_at);
-    let access_count = reader.number()?;
-    let importance = reader.float()?;
-    let modality = *Modality::ALL.get(usize::from(reader.take(1)?[0]))?;
-    let count = reader.number()?;
+    let created_at = reader.0.number()?;
+    let updated_at = reader.0.number()?.wrapping_add(created_at);
+    let last_access = reader.0.number()?.wrapping_add(created_at);
+    let access_count = reader.0.number()?;
+    let importance = reader.0.float()?;
+    let modality = *Modality::ALL.get(usize::from(reader.0.byte()?))?;
+    let count = reader.0.number()?;
     let tags = (0..count).map(|_| reader.text()).collect::<Option<Vec<_>>>()?;
-    let hash = if there(has::DIGEST) { hexadecimal(reader.take(32)?) } else { reader.text()? };
-    let bytes = reader.number()?;
+    let hash = if there(has::DIGEST) { hexadecimal(reader.0.take(32)?) } else { reader.text()? };
+    let bytes = reader.0.number()?;
     let purpose = if there(has::PURPOSE) { reader.floats()? } else { [0.0; COUNT] };
-    let theta = reader.float()?;
+    let theta = reader.0.float()?;
     let delta_s = reader.floats()?;
-    let delta_c = reader.float()?;
+    let delta_c = reader.0.float()?;
     let cluster = if there(has::CLUSTER) { reader.id()? } else { id };
     let agent = reader.text()?;
     let merged_into = if there(has::MERGED) { Some(reader.id()?) } else { None };
-    let removed_at = if there(has::REMOVED) { Some(reader.number()?) } else { None };
+    let removed_at = if there(has::REMOVED) { Some(reader.0.number()?) } else { None };
     let names = if there(has::NAMES) { Some(reader.names()?) } else { None };
     let mut provenance = if there(has::PROVENANCE) { reader.provenance()? } else { Provenance::default() };
     provenance.names = names;
@@ -198,69 +199,46 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct Reader<'a>(Bytes<'a>);
 
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (first, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn float(&mut self) -> Option<f32> {
-        Some(f32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
+impl Reader<'_> {
     fn floats(&mut self) -> Option<[f32; COUNT]> {
         let mut out = [0.0; COUNT];
         for place in &mut out {
-            *place = self.float()?;
+            *place = self.0.float()?;
         }
         Some(out)
     }
 
     fn text(&mut self) -> Option<String> {
-        let length = usize::try_from(self.number()?).ok()?;
-        Some(std::str::from_utf8(self.take(length)?).ok()?.to_owned())
+        self.0.text().map(ToOwned::to_owned)
     }
 
     fn id(&mut self) -> Option<Id> {
-        Id::from_bytes(self.take(16)?)
+        Id::from_bytes(self.0.take(16)?)
     }
 
     fn flag(&mut self) -> Option<bool> {
-        Some(self.take(1)?[0] != 0)
+        Some(self.0.byte()? != 0)
     }
 
     fn maybe(&mut self) -> Option<Option<u64>> {
-        Some(if self.flag()? { Some(self.number()?) } else { None })
+        Some(if self.flag()? { Some(self.0.number()?) } else { None })
     }
 
     fn names(&mut self) -> Option<Vec<(String, EntityKind)>> {
-        let count = self.number()?;
-        (0..count).map(|_| Some((self.text()?, *EntityKind::ALL.get(usize::from(self.take(1)?[0]))?))).collect()
+        let count = self.0.number()?;
+        (0..count).map(|_| Some((self.text()?, *EntityKind::ALL.get(usize::from(self.0.byte()?))?))).collect()
     }
 
     fn provenance(&mut self) -> Option<Provenance> {
-        let (revision, count) = (self.number()?, self.number()?);
+        let (revision, count) = (self.0.number()?, self.0.number()?);
         let updated_by = if self.flag()? { Some(self.text()?) } else { None };
         let (valid_from, valid_to) = (self.maybe()?, self.maybe()?);
-        let sources = self.number()?;
+        let sources = self.0.number()?;
         let mut source = || {
             let id = if self.flag()? { Some(self.id()?) } else { None };
-            Some(Source { id, at: self.number()?, agent: self.text()? })
+            Some(Source { id, at: self.0.number()?, agent: self.text()? })
         };
         let sources = (0..sources).map(|_| source()).collect::<Option<Vec<_>>>()?;
         Some(Provenance { revision, updated_by, count, valid_from, valid_to, sources, names: None })

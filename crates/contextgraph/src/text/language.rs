@@ -37,9 +37,9 @@ const STEMMED: [TextLanguage; 8] = [
     TextLanguage::Russian,
 ];
 
-const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dem den denn der des die diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er es euch für gegen hab habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jetzt kann man mein meine meinem meinen meiner mich mir mit nach noch nun nur ob oder ohne sehr seine seinem seinen seiner sich sie sind so über um und uns unser unter vom von vor wann war waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie wieder wir wird wo wohin womit worden wurde wurden zu zum zur zwischen";
-const FRENCH: &str = "ai au aux avec avez avons c ce ces cet cette chez ci combien comme comment d dans de depuis des donc dont du elle elles en entre es est et être eu eux fait faire font il ils j je l la laquelle le lequel les leur leurs lui m ma mais me mes moi mon nos notre nous on ont ou où par parce peut plus pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si son sont sous sur t ta te tes toi ton très tu un une va vers vos votre vous y à été était";
-const SPANISH: &str = "a al algo ante antes como cuando cuál cuáles cuánto cómo de del desde donde dónde adónde durante e el ella ellas ellos en entre era es esa ese eso esta estaba estas este esto estos está están fue fueron ha han hasta hay la las le les lo los más me mi mis muy nos o os para pero por porque que quién qué se ser si sin sobre son su sus sí también te tiene tu tus un una unas uno unos y ya yo";
+const GERMAN: &str = "aber alle als also am an auch auf aus bei beim bin bis bist da damit dann das dass dem den denn der des die diese diesem diesen dieser dieses dir doch du durch ein eine einem einen einer eines er es euch für gegen hab habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jetzt kann man mein meine meinem meinen meiner mich mir mit nach nicht noch nun nur ob oder ohne sehr seine seinem seinen seiner sich sie sind so über um und uns unser unter vom von vor wann war waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie wieder wir wird wo wohin womit worden wurde wurden zu zum zur zwischen";
+const FRENCH: &str = "ai au aux avec avez avons c ce ces cet cette chez ci combien comme comment d dans de depuis des donc dont du elle elles en entre es est et être eu eux fait faire font il ils j je l la laquelle le lequel les leur leurs lui m ma mais me mes moi mon ne nos notre nous on ont ou où par parce pas peut plus pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si son sont sous sur t ta te tes toi ton très tu un une va vers vos votre vous y à été était";
+const SPANISH: &str = "a al algo ante antes como cuando cuál cuáles cuánto cómo de del desde donde dónde adónde durante e el ella ellas ellos en entre era es esa ese eso esta estaba estas este esto estos está están fue fueron ha han hasta hay la las le les lo los más me mi mis muy no nos o os para pero por porque que quién qué se ser si sin sobre son su sus sí también te tiene tu tus un una unas uno unos y ya yo";
 const ITALIAN: &str = "ad agli ai al alla alle anche che chi ci come con cosa da dal dalla dei del della delle di dove e ed era fra gli ha hanno ho i il in io la le lei lo loro lui ma mi mia mio nei nel nella o per perché più quale quando quanto quella quello questa questo qui se si sia sono sta su sua sul sulla suo tra tu un una uno è";
 const PORTUGUESE: &str = "ao aos as até com como da das de dela dele depois do dos e ela elas ele eles em entre era essa esse esta este eu foi foram há isso isto já lhe mais mas me meu minha muito na nas no nos nós o onde os ou para pela pelo por porque qual quando que quem se sem ser seu sua são também te tem um uma você à às é";
 const DUTCH: &str = "aan al als bij dan dat de deze die dit door een en er haar had heb hebben heeft het hij hoe hun ik in is je kan maar me met mij mijn na naar nog nu of om onder ons ook op over te tot uit van voor waar wanneer wat we welke werd wie wij worden wordt ze zich zij zijn zo zou";
@@ -94,6 +94,9 @@ const NEGATIONS: &[&str] = &[
 /// What negates inside of texts without spaces.
 const NEGATED: &[&str] = &["ない", "ません", "なかっ", "不", "没", "沒", "無", "无", "않", "없", "못", "아니", "ไม่"];
 
+/// What a word tells that says nothing in one language alone; a letter of its own tells half of it.
+const SHARED: u32 = 2 * 2 * 3 * 5 * 7;
+
 impl TextLanguage {
     /// The words that say nothing.
     const fn stop_words(self) -> &'static str {
@@ -114,7 +117,7 @@ impl TextLanguage {
     const fn letters(self) -> &'static str {
         match self {
             Self::German => "äöüß",
-            Self::French => "çèêëîïôœùûàâ",
+            Self::French => "çèéêëîïôœùûàâ",
             Self::Spanish => "ñ¿¡áíóúé",
             Self::Italian => "ìòàèù",
             Self::Portuguese => "ãõçáâêóíú",
@@ -154,15 +157,19 @@ impl TextLanguage {
             return Some(Self::Russian);
         }
         let lower = text.to_lowercase();
-        let words: Vec<&str> =
-            lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(400).collect();
-        let english = words.iter().filter(|word| super::is_stop(word)).count() * 2;
+        let words: Vec<&str> = letters_of(&lower).take(400).collect();
+        // A word that says nothing in several languages tells less of each of them.
+        let of_one = |word: &str| SHARED / (stops().get(word).map_or(0, |languages| languages.count_ones())).max(1);
+        let said =
+            |language: Self| words.iter().filter(|word| language.is_stop(word)).map(|word| of_one(word)).sum::<u32>();
+        let english = said(Self::English);
         let mut best = (english, (english > 0).then_some(Self::English));
         for language in STEMMED {
-            let said = words.iter().filter(|word| language.is_stop(word)).count() * 2;
-            let spelt = lower.chars().filter(|c| language.letters().contains(*c)).take(4).count();
-            if said + spelt > best.0 {
-                best = (said + spelt, Some(language));
+            let spelt = lower.chars().filter(|c| language.letters().contains(*c)).take(4).count() as u32;
+            let score = said(language) + spelt * SHARED / 2;
+            let score = if language == Self::French { score.saturating_sub(unlike_french(text)) } else { score };
+            if score > best.0 {
+                best = (score, Some(language));
             }
         }
         best.1
@@ -171,8 +178,7 @@ impl TextLanguage {
     /// Whether a word in lower case says nothing in this language.
     #[must_use]
     pub fn is_stop(self, word: &str) -> bool {
-        self == Self::English && super::is_stop(word)
-            || stops().get(word).is_some_and(|languages| languages & (1 << self as u16) != 0)
+        stops().get(word).is_some_and(|languages| languages & (1 << self as u16) != 0)
     }
 
     /// The stem of a word in lower case.
@@ -191,11 +197,33 @@ impl TextLanguage {
     }
 }
 
+/// The runs of letters of a text in lower case, without what English draws together with a word: `Clara's`, `don't`.
+fn letters_of(lower: &str) -> impl Iterator<Item = &str> {
+    let apart = |c: char| !c.is_alphabetic() && c != '\'' && c != '\u{2019}';
+    lower.split(apart).flat_map(|run| {
+        let run = run.trim_matches(['\'', '\u{2019}']);
+        let (first, rest) = run.split_once(['\'', '\u{2019}']).unwrap_or((run, ""));
+        let drawn = ["s", "t", "d", "m", "re", "ll", "ve"].contains(&rest);
+        [first, if drawn { "" } else { rest }].into_iter().filter(|word| !word.is_empty())
+    })
+}
+
+/// What speaks against French and for its neighbours: words that are no names and end in a vowel that its words do not end in.
+fn unlike_french(text: &str) -> u32 {
+    let ends = |word: &&str| {
+        word.ends_with(['a', 'o']) && word.chars().count() > 3 && word.chars().next().is_some_and(char::is_lowercase)
+    };
+    text.split(|c: char| !c.is_alphabetic()).filter(ends).take(4).count() as u32 * SHARED / 7
+}
+
 /// The languages in which a word says nothing, as bits.
 fn stops() -> &'static HashMap<&'static str, u16> {
     static STOPS: OnceLock<HashMap<&'static str, u16>> = OnceLock::new();
     STOPS.get_or_init(|| {
         let mut stops: HashMap<&'static str, u16> = HashMap::new();
+        for word in super::STOP {
+            *stops.entry(word).or_default() |= 1 << TextLanguage::English as u16;
+        }
         for language in STEMMED {
             for word in language.stop_words().split(' ') {
                 *stops.entry(word).or_default() |= 1 << language as u16;
@@ -253,7 +281,9 @@ pub fn negates(text: &str) -> bool {
     let word = |word: &str| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t");
     lower.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’').any(word)
         || NEGATED.iter().any(|sign| lower.contains(sign))
-        || (TextLanguage::of(text) == Some(TextLanguage::Spanish) && lower.split_whitespace().any(|word| word == "no"))
+        || (lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| word == "no")
+            && matches!(TextLanguage::of(text), Some(TextLanguage::English | TextLanguage::Spanish)))
+        || lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == "안")
 }
 
 #[cfg(test)]
@@ -274,6 +304,11 @@ mod tests {
             ("열쇠는 화분 밑에 있습니다", Some(TextLanguage::Spaceless)),
             ("Il cane della signora è nel giardino", Some(TextLanguage::Italian)),
             ("De sleutel ligt onder het bloempot van de buren", Some(TextLanguage::Dutch)),
+            ("Javier no viene a la boda", Some(TextLanguage::Spanish)),
+            ("Clara's favourite colour is grey", Some(TextLanguage::English)),
+            ("Noor prefiere viajar en barco", Some(TextLanguage::Spanish)),
+            ("Camille a déménagé à Lyon", Some(TextLanguage::French)),
+            ("There is no lamp in the attic", Some(TextLanguage::English)),
             ("QX-4471", None),
         ] {
             assert_eq!(TextLanguage::of(text), expected, "{text}");
@@ -311,11 +346,18 @@ mod tests {
             "納豆が好きではありません",
             "李强不喜欢橄榄",
             "좋아하지 않습니다",
+            "돼지고기를 안 먹는 사람",
+            "The cellar has no window",
         ] {
             assert!(negates(text), "{text}");
         }
-        for text in ["Victor likes olives", "Hannah mag Oliven", "田中さんは納豆が好きです", "王芳喜欢橄榄"]
-        {
+        for text in [
+            "Victor likes olives",
+            "Hannah mag Oliven",
+            "안경은 서랍 안에 있습니다",
+            "田中さんは納豆が好きです",
+            "王芳喜欢橄榄",
+        ] {
             assert!(!negates(text), "{text}");
         }
     }

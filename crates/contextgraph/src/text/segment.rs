@@ -21,6 +21,19 @@ const fn is_mark(c: char) -> bool {
         | 0x102b..=0x103e | 0x17b4..=0x17d3)
 }
 
+/// Signs of Han that say nothing by themselves: particles, pronouns, what asks, denies and counts.
+const EMPTY: &str = "的了着过吗呢吧啊和与及或在是有不没沒無无也都就还還又被把给給从從到对對为為以于于向这這那哪谁誰什么麼甚几幾多少怎我你您他她它们們个個一二两三四五六七八九十";
+
+/// The signs of Han in a text that say something by themselves, each once. They are pairs otherwise.
+#[must_use]
+pub fn meanings(text: &str) -> Vec<char> {
+    let is_han = |c: char| matches!(u32::from(c), 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x20000..=0x3134f);
+    let mut signs: Vec<char> = text.chars().filter(|c| is_han(*c) && !EMPTY.contains(*c)).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    signs
+}
+
 /// Cuts a run of letters and digits in lower case at changes of script, and runs without spaces into pairs.
 pub(super) fn cut(run: &str, into: &mut Vec<String>) {
     if !run.chars().any(is_spaceless) {
@@ -74,5 +87,6 @@ mod tests {
         assert_eq!(cut("web11で動く"), ["web11", "で動", "動く"]);
         assert_eq!(cut("고양이를"), ["고양", "양이", "이를"]);
         assert_eq!(cut("กุญแจ"), ["กุญ", "ญแ", "แจ"]);
+        assert_eq!(super::meanings("谁在小学上小课 abc かな"), ['上', '学', '小', '课']);
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{Outcome, Problem};
 /// Characters of a text in a result, unless it is said.
 const MAX_CHARS: i64 = 400;
 
-pub(super) const MODALITIES: &[&str] = &["text", "code", "image", "audio", "structured", "mixed"];
+pub(crate) const MODALITIES: &[&str] = &["text", "code", "image", "audio", "structured", "mixed"];
 
 pub(super) fn tools() -> Vec<Spec> {
     let modality = || Param::word("modality", "What kind of thing it is about", MODALITIES);

@@ -1,4 +1,4 @@
-//! Living with memories: get, list, update, forget, erase.
+//! Living with memories: get, list, update, forget, erase, undo.
 
 use serde_json::{Value, json};
 
@@ -170,6 +170,18 @@ pub(super) fn tools() -> Vec<Spec> {
             output: output(&[("erased", list(TEXT)), ("count", WHOLE), ("scrubbed", maybe(FLAG))]),
             run: erase_memory,
         },
+        Spec {
+            name: "undo_change",
+            title: "Undo change",
+            description: "Takes back one change by the id that its answer gave as `undo`: a memory stored, corrected, forgotten or merged, \
+                          an edge, a judgement, a modulator, the north star. Each once.",
+            category: "memory",
+            class: Class::Destructive,
+            idempotent: false,
+            params: vec![Param::id("operation", "`undo` of an answer").also(&["undo", "id"]).required()],
+            output: output(&[("done", TEXT)]),
+            run: undo_change,
+        },
     ]
 }
 
@@ -325,6 +337,11 @@ fn forget_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {
     }
     let record = call.space.forget(&ids, call.now)?;
     Ok(json!({"forgotten": ids.len(), "restored": 0, "undo": record}))
+}
+
+fn undo_change(call: &mut ToolCall<'_>) -> Outcome<Value> {
+    let done = call.space.undo(call.args.id("operation")?, call.now)?;
+    Ok(json!({"done": done}))
 }
 
 fn erase_memory(call: &mut ToolCall<'_>) -> Outcome<Value> {

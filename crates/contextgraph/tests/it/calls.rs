@@ -45,6 +45,7 @@ fn arguments(tool: &str, memory: &Memory, ids: &[String]) -> Value {
         "forget_memory" => json!({"memory_id": ids[15]}),
         "erase_memory" => json!({"memory_id": ids[17]}),
         "relate_memories" => json!({"source": ids[0], "target": ids[1], "type": "supports"}),
+        "undo_change" => json!({"operation": memory.call("adjust_coupling", json!({"new_K": 2.5}))["undo"]}),
         "unrelate_memories" => json!({"source": ids[0], "target": ids[1], "type": "supports"}),
         _ => json!({}),
     }

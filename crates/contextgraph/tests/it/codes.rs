@@ -149,3 +149,30 @@ fn what_is_exported_can_be_imported() {
     assert_eq!(other.call("get_memetic_status", json!({}))["fingerprintCount"], 18, "all or nothing");
     assert_eq!(import(&bad[..1]).unwrap(), (1, 0));
 }
+
+/// Memories from elsewhere keep when they were said, and what a line says is read or refused, never passed over.
+#[test]
+fn plain_lines_keep_their_dates_and_say_what_is_wrong() {
+    let memory = Memory::new();
+    let caller = switchboard_contextgraph::server::MemoryCaller::default();
+    let import = |line: &str| {
+        memory.server.with_space(&caller, |space, now| space.import(std::iter::once(line.to_owned()), now))
+    };
+    memory.store("Anna lives in Graz");
+    import(r#"{"content": "Anna lives in Linz", "createdAt": "2025-03-05", "agent": "diary", "tags": ["home"]}"#)
+        .unwrap();
+    let all = memory.call("list_memories", json!({"before": "2025-12"}));
+    let old = &all["memories"][0];
+    assert_eq!((&all["total"], &old["agent"], &old["tags"]), (&json!(1), &json!("diary"), &json!(["home"])), "{all}");
+    assert!(old["createdAt"].as_str().unwrap().starts_with("2025-03-05") && old["supersededBy"].is_array(), "{old}");
+    for (line, told) in [
+        (r#"{"contnet": "x"}"#, "did you mean `content`"),
+        (r#"{"content": "x", "createdAt": "then"}"#, "`createdAt` is a time"),
+        (r#"{"content": "x", "tags": "home"}"#, "`tags` is a list"),
+        ("plain text", "one on each line"),
+        ("[1]", "an object with a `content`"),
+    ] {
+        let problem = import(line).unwrap_err();
+        assert!(problem.message.contains(told) && problem.message.starts_with("line 1: "), "{}", problem.message);
+    }
+}

@@ -73,7 +73,7 @@ async fn scenario_tool_list_includes_alias_information() {
     let mut client = memory.connect().await;
     let list = client.request("tools/list", json!({})).await;
     let tools = list["result"]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 45);
+    assert_eq!(tools.len(), 46);
     let tool = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name}"));
     assert_eq!(tool("discover_sub_goals")["aliases"], json!(["discover_goals"]));
     assert_eq!(tool("trigger_consolidation")["aliases"], json!(["consolidate_memories"]));

@@ -281,3 +281,20 @@ fn too_many_tags_are_refused() {
     }
     assert_eq!(memory.call("list_memories", json!({}))["total"], 1);
 }
+
+/// A model has tools and no methods: what it did it takes back by one.
+#[test]
+fn a_change_is_taken_back_by_a_tool_once() {
+    let memory = Memory::new();
+    let stored = memory.call("store_memory", json!({"content": "The rent is 900 euros"}));
+    let id = stored["fingerprintId"].clone();
+    let changed = memory.call("update_memory", json!({"memory_id": id, "content": "The rent is 950 euros"}));
+    let done = memory.call("undo_change", json!({"operation": changed["undo"]}));
+    assert!(done["done"].as_str().unwrap().contains("version 1"), "{done}");
+    assert_eq!(memory.call("get_memory", json!({"memory_id": id}))["content"], "The rent is 900 euros");
+    let refused = |arguments: Value| memory.problem("undo_change", arguments);
+    assert_eq!(refused(json!({"undo": changed["undo"]})).kind, "ALREADY_UNDONE");
+    assert_eq!(refused(json!({"operation": id})).kind, "NOTHING_TO_UNDO");
+    memory.call("undo_change", json!({"operation": stored["undo"]}));
+    assert_eq!(memory.call("list_memories", json!({}))["total"], 0);
+}

@@ -190,7 +190,7 @@ fn what_is_written_is_read_back(stores: &dyn Stores) {
     for light in &changes.memories {
         let number = light.memory.id.0;
         assert_eq!(light.memory, known(number));
-        assert_eq!(Some((light.row.clone(), light.words.clone())), finding(number));
+        assert_eq!(Some((light.row.to_vec(), light.words.clone())), finding(number));
     }
     assert_eq!(changes.edges, [edge(3, 1, 0.5)]);
     assert_eq!(changes.state, [("learning".to_owned(), "{\"a\":1}".to_owned())]);
@@ -235,7 +235,7 @@ fn a_change_of_what_is_known_keeps_the_rest(stores: &dyn Stores) {
     let changes = storage.changes(1).unwrap().unwrap();
     assert_eq!(changes.memories.len(), 1);
     assert_eq!(changes.memories[0].memory, changed);
-    assert_eq!(Some((changes.memories[0].row.clone(), changes.memories[0].words.clone())), finding(1));
+    assert_eq!(Some((changes.memories[0].row.to_vec(), changes.memories[0].words.clone())), finding(1));
     let all = storage.changes(0).unwrap().unwrap();
     assert_eq!(all.memories.iter().map(|light| light.memory.id.0).collect::<Vec<_>>(), [1, 2]);
 }

@@ -4,20 +4,28 @@ use serde_json::{Value, json};
 use switchboard_peer::Context;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
-use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio_util::sync::CancellationToken;
 
 use super::{About, own_request};
+use crate::asker;
 
 /// Tokens that a model may use for an answer, where the server does not say.
 const TOKENS: u64 = 1_024;
 
-/// The question as an MGP callback. Everything that the server said stays, under our id and the client's own.
+/// The question as an MGP callback. Everything that the server said stays, under our id and the client's own, and with the
+/// server's name in front of its words.
 pub(super) fn callback(id: &str, server: &str, about: Option<&Id>, request: &CallbackRequest, attempt: u32) -> Raw {
     let said = Raw::from_value(request).unwrap_or_else(|_| Raw::empty_object());
     let Ok(edit) = Edit::of(&said) else { return said };
     let edit = edit.set("callback_id", Raw::string(id)).set("server_id", Raw::string(server));
+    let edit = match &request.message {
+        // Information is no question.
+        Some(message) if request.kind != CallbackType::Notification => {
+            edit.set("message", Raw::string(&asker::named(server, message)))
+        }
+        _ => edit,
+    };
     let edit = match about {
         Some(about) => edit.set("request_id", about.to_raw()),
         None => edit.remove("request_id"),
@@ -37,10 +45,10 @@ pub(super) fn log_message(server: &str, request: &CallbackRequest) -> Notificati
 }
 
 /// Puts the question to a client in the words of the base protocol; `None` where it cannot be asked, or gives none.
-pub(super) async fn ask(about: &About, server: &Server, request: &CallbackRequest) -> Option<Raw> {
+pub(super) async fn ask(about: &About, request: &CallbackRequest) -> Option<Raw> {
     let (asked, needs) = match request.kind {
         CallbackType::LlmCompletion => (own_request(method::CREATE_MESSAGE, sampling(request)), "sampling"),
-        _ => (own_request(method::ELICIT, elicitation(server.id(), request)), "elicitation"),
+        _ => (own_request(method::ELICIT, elicitation(request)), "elicitation"),
     };
     if !about.client.caller.can(&[needs]) {
         return None;
@@ -54,8 +62,8 @@ pub(super) async fn ask(about: &About, server: &Server, request: &CallbackReques
     }
 }
 
-/// The question as an elicitation.
-fn elicitation(server: &str, request: &CallbackRequest) -> Raw {
+/// The question as an elicitation. Whoever puts it to the client names the server.
+fn elicitation(request: &CallbackRequest) -> Raw {
     let options = match (&request.options, request.kind) {
         (Some(options), _) if !options.is_empty() => Some(options.clone()),
         (_, CallbackType::Confirmation) => Some(vec!["confirm".to_owned(), "cancel".to_owned()]),
@@ -67,7 +75,7 @@ fn elicitation(server: &str, request: &CallbackRequest) -> Raw {
     };
     let message = request.message.as_deref().unwrap_or("(no message)");
     let params = json!({
-        "message": format!("Server `{server}` asks: {message}"),
+        "message": message,
         "requestedSchema": {"type": "object", "properties": {"response": response}, "required": ["response"]},
     });
     Raw::from_value(&params).unwrap_or_else(|_| Raw::empty_object())
@@ -205,6 +213,6 @@ mod tests {
             (&told["callback_id"], &told["request_id"], &told["server_id"]),
             (&json!("ours"), &json!(20), &json!("s"))
         );
-        assert_eq!((&told["message"], &told["_mgp"]["attempt"]), (&json!("Which?"), &json!(2)));
+        assert_eq!((&told["message"], &told["_mgp"]["attempt"]), (&json!("Server `s` asks: Which?"), &json!(2)));
     }
 }

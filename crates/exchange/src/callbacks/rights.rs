@@ -73,7 +73,7 @@ impl<H: Host> Exchange<H> {
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub async fn pending_callbacks(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
+    pub(super) async fn pending_questions(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
         let tables = self.host.gate().tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();

@@ -17,8 +17,8 @@ use crate::exchange::Exchange;
 use crate::host::Host;
 
 impl<H: Host> Exchange<H> {
-    /// Ends what its caller may not use any more, by what is known now.
-    pub fn end_revoked(&self) {
+    /// Ends calls that go on and that their caller may not make any more, by what is known now.
+    pub(crate) fn end_revoked_calls(&self) {
         let tables = self.host.gate().granted.latest();
         for live in self.streams().running() {
             if self.has_right(&tables, &live) {
@@ -41,7 +41,7 @@ impl<H: Host> Exchange<H> {
 
     /// Ends what rests on a token that was taken back. What rests on one that has only run out may be gone on with by whoever
     /// shows a new one.
-    pub fn end_unproven(&self, now: SystemTime) {
+    pub(crate) fn end_unproven(&self, now: SystemTime) {
         for live in self.streams().running() {
             if live.reader().session.identity.is_revoked(now) {
                 self.revoke_stream(&live, "token");

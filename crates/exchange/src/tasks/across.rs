@@ -142,7 +142,7 @@ impl<H: Host> Across<'_, H> {
     pub(crate) async fn call_needs_task(&self, forward: Forward, client_knows_tasks: bool) -> Result<Reply, Fault> {
         let asked = forward.method.clone();
         let params = forward.params.clone();
-        if let Some(running) = self.exchange.resumed(self.context, self.server, &asked, params.as_ref()) {
+        if let Some(running) = Box::pin(self.exchange.resumed(self.context, self.server, &forward)).await? {
             return self.finish(&asked, params.as_ref(), running).await;
         }
         let plain = bridge::legacy_params(params.as_ref()).map_err(Fault::malformed)?;
@@ -177,9 +177,12 @@ impl<H: Host> Across<'_, H> {
         match asked {
             method::TASKS_UPDATE => {
                 let answers = params.get("inputResponses").and_then(|raw| Object::open(&raw).ok());
-                for (_, answer) in answers.iter().flat_map(Object::iter) {
-                    self.admit_answer(id, &answer).await?;
-                    self.server.roots.note(&answer);
+                for (key, answer) in answers.iter().flat_map(Object::iter) {
+                    // Others reach no server.
+                    if self.exchange.tasks().asks(id, &self.context.session.principal, &key) {
+                        self.admit_answer(id, &answer).await?;
+                        self.server.roots.note(&answer);
+                    }
                 }
                 self.exchange.tasks().answer(id, &self.context.session.principal, answers.as_ref());
                 Ok(Ok(complete(&Raw::empty_object())).into())

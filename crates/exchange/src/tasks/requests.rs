@@ -13,6 +13,7 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 use tokio::time::Instant;
 
 use super::{Across, TaskTool, finished_legacy, with_related_task};
+use crate::asker;
 use crate::exchange::Exchange;
 use crate::forward::Forward;
 use crate::host::Host;
@@ -45,17 +46,30 @@ impl<H: Host> Exchange<H> {
         self.record_task(context, Some(&server), &task, &asked).await?;
         let upstream = self.upstream(context, &server).await?;
         let across = Across { exchange: self, context, server: &server, upstream: &upstream };
-        let reply = match (context.caller.era(), upstream.revision.era()) {
-            (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
-            (Era::Modern, Era::Legacy) => across.modern_asks(&request.method, &task, &object_of(&request)?).await,
-            _ => {
-                let params = request.params.clone();
-                self.forward(context, &server, Forward::of_request(request, params)).await
+        let asking = async {
+            match (context.caller.era(), upstream.revision.era()) {
+                (Era::Legacy, Era::Modern) => across.legacy_asks(&request.method, &task).await,
+                (Era::Modern, Era::Legacy) => {
+                    let reply = across.modern_asks(&request.method, &task, &object_of(&request)?).await;
+                    reply.map(|reply| Reply {
+                        outcome: reply.outcome.map(|result| asker::result_of(server.id(), result)),
+                        extra: reply.extra,
+                    })
+                }
+                _ => {
+                    let params = request.params.clone();
+                    self.forward(context, &server, Forward::of_request(request, params)).await
+                }
             }
         };
+        let gate = self.host.gate();
+        let tokens = tokens_of(context, None);
+        let may = || self.may_see_task(&context.session, &tokens, &gate.granted.latest(), &server, &task);
+        // Who waits for a result hears at once that the right to it was taken back.
+        let reply = Box::pin(gate.while_it_may(context, asking, may)).await;
         // It may have waited long: what was taken back meanwhile is not given.
         self.admit_task(context, &server, &task, &asked).await?;
-        reply
+        reply.unwrap_or_else(|| Err(unknown_task(&task)))
     }
 
     /// The tasks of all servers that can list them, and of those that cannot the ones that are remembered here.

@@ -15,7 +15,7 @@ use crate::Gate;
 /// How often a question that nobody answers is asked again, under the same id.
 const REPEATS: u64 = 3;
 /// How long an answer is waited for before that.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Gate<'_> {
     /// Asks, and asks again: a notification can be lost.
@@ -38,7 +38,7 @@ impl Gate<'_> {
                 return AskOutcome::Nobody;
             }
             let last = attempt > REPEATS;
-            let until = if last { deadline } else { deadline.min(Instant::now() + PATIENCE) };
+            let until = if last { deadline } else { deadline.min(Instant::now() + ANSWER_TIMEOUT) };
             match tokio::time::timeout_at(until, &mut answer).await {
                 Ok(Ok(answer)) => return AskOutcome::Answered(read(&answer)),
                 Ok(Err(_)) => return AskOutcome::Nobody,

@@ -12,7 +12,7 @@ use switchboard_store::{Approvals, Decision, Digest, StoreError, Verdict};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::{Answered, LIFE, Question, later, unanswerable};
+use super::{ANSWER_TTL, Answered, Question, later, unanswerable};
 use crate::{Gate, GateState};
 
 /// How long whoever is told waits for the store to know as well.
@@ -50,7 +50,7 @@ impl Ending {
             }
         };
         if !matches!(self, Self::Withdrawn { .. }) {
-            let (verdict, expires_at) = (Verdict::Deny, later(now, LIFE));
+            let (verdict, expires_at) = (Verdict::Deny, later(now, ANSWER_TTL));
             let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at };
             if !approvals.decide(&[id.to_owned()], &decision).await?.is_empty() {
                 return Ok(());

@@ -14,7 +14,7 @@ use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall,
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
-use super::{LIFE, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
+use super::{ANSWER_TTL, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
 use crate::Gate;
 use crate::audit::{self, event, result};
 use crate::refused::refused;
@@ -69,7 +69,7 @@ impl Question<'_> {
             reason: reason.as_str().to_owned(),
             token: Some(Digest::of(self.token().as_bytes())),
             created_at: now,
-            expires_at: later(now, LIFE),
+            expires_at: later(now, ANSWER_TTL),
         }
     }
 

@@ -18,12 +18,28 @@ use crate::{Attempt, Gate, Subject, ToolPolicy, canonical};
 
 /// Why a call is not made whose arguments are not those that were shown.
 const OTHERWISE: &str = "the operator has fixed other arguments for it since a person was asked about it";
-/// Why something that a person is asked about cannot be called any more.
-const GONE: &str = "it has gone since a person was asked about it";
 
+/// In the words of what was asked for: a prompt is got and a resource read, only a tool is called.
 fn not_called(attempt: &Attempt<'_>, kind: FaultKind, why: &str) -> Fault {
-    Fault::new(kind, format!("`{}` was not called: {why}", attempt.exposed))
-        .suggest("list the tools again; a new call is asked about anew")
+    let (done, next) = match attempt.subject {
+        Subject::Prompt => ("got", "list the prompts again; a new request is asked about anew"),
+        Subject::Resource => ("read", "list the resources again; a new request is asked about anew"),
+        Subject::Tool => ("called", "list the tools again; a new call is asked about anew"),
+        _ => ("done", "a new request is asked about anew"),
+    };
+    Fault::new(kind, format!("`{}` was not {done}: {why}", attempt.exposed)).suggest(next)
+}
+
+/// That what a person is asked about is not there any more.
+fn gone(attempt: &Attempt<'_>) -> Fault {
+    let kind = match attempt.subject {
+        Subject::Tool => FaultKind::UnknownTool,
+        Subject::Prompt => FaultKind::UnknownPrompt,
+        Subject::Task => FaultKind::UnknownTask,
+        Subject::Resource | Subject::Subscription => FaultKind::UnknownResource,
+        Subject::Completion | Subject::Unknown => FaultKind::InvalidParams,
+    };
+    not_called(attempt, kind, "it has gone since a person was asked about it")
 }
 
 /// A tool as it is known now.
@@ -77,9 +93,7 @@ impl Gate<'_> {
                 if policy.definition() == attempt.policy.definition() {
                     return Ok(Some(CurrentTool { server, policy }));
                 }
-                let text = format!("`{}` was not read: what it is read by has changed since", attempt.exposed);
-                let fault = Fault::new(FaultKind::DefinitionHeld, text);
-                return Err(fault.suggest("list the resources again; a new request is asked about anew"));
+                return Err(not_called(attempt, FaultKind::DefinitionHeld, "what it is read by has changed since"));
             }
             // What has no definition cannot have another one.
             _ => return Ok(None),
@@ -100,7 +114,7 @@ impl Gate<'_> {
                 FaultKind::DefinitionHeld,
                 "its definition has changed since a person was asked about it, and is held back",
             ),
-            None => (FaultKind::UnknownTool, GONE),
+            None => return Err(gone(attempt)),
         };
         Err(not_called(attempt, kind, why))
     }
@@ -119,8 +133,7 @@ impl Gate<'_> {
     /// As [`Self::check_rights`].
     pub(crate) async fn judge_anew(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
         let Some(server) = self.server(attempt.server.id()) else {
-            let fault = not_called(attempt, FaultKind::UnknownTool, GONE);
-            return Ok(Some(self.changed(attempt, fault).await));
+            return Ok(Some(self.changed(attempt, gone(attempt)).await));
         };
         // Whatever the server says once it is there.
         if let Err(fault) = still_set(&server.policy_now(), attempt) {
@@ -186,7 +199,8 @@ fn still_set(settings: &ServerPolicy, attempt: &Attempt<'_>) -> Result<(), Fault
     };
     if settings.is_disabled(kind, name) {
         let why = "it was switched off since a person was asked about it";
-        return Err(not_called(attempt, FaultKind::ToolDisabled, why));
+        let kind = if attempt.subject == Subject::Tool { FaultKind::ToolDisabled } else { FaultKind::UnknownPrompt };
+        return Err(not_called(attempt, kind, why));
     }
     let curated = settings.curated.get(name).filter(|_| kind == ListKind::Tools);
     if curated.is_some_and(|curated| is_filled_otherwise(curated, attempt)) {

@@ -11,39 +11,18 @@ use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
 use switchboard_wire::{Edit, Limits, Raw};
 
-use crate::directory::Directory;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
-use crate::server::{Server, SharedConnection, ToolNeeds};
+use crate::server::{Server, SharedConnection};
 use crate::services::OperatorActions;
 
-/// How often it is looked whether the operator has decided.
-const LOOK: Duration = Duration::from_secs(1);
+/// The poll interval for decisions of the operator.
+const DECISION_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a server may take to hear of a decision.
-const TELL: Duration = Duration::from_secs(5);
+const TELL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Permissions of single tools that are asked for, all tools of a server together.
-const MOST_NEEDS: usize = 256;
 /// Tools that a question names.
-const MOST_NAMED: usize = 8;
-
-/// Notes which tools of a server need permissions of their own.
-pub(crate) fn note_tool_needs(server: &Server, directory: &Directory) {
-    let mut needs = ToolNeeds::new();
-    let mut count = 0;
-    if server.speaks_mgp() {
-        for (_, _, route) in directory.tools().filter(|(id, _, _)| *id == server.id()) {
-            let Some(policy) = &route.policy else { continue };
-            let permissions: Vec<_> = policy.security.permissions.iter().take(MOST_NEEDS - count).cloned().collect();
-            if !permissions.is_empty() {
-                count += permissions.len();
-                needs.push((route.original.as_ref().to_owned(), permissions));
-            }
-        }
-    }
-    needs.sort();
-    server.set_tool_needs(needs);
-}
+const MAX_NAMED_TOOLS: usize = 8;
 
 /// The permissions of one server, as its holder settles them.
 pub(super) struct Permissions<'a> {
@@ -156,8 +135,8 @@ impl Permissions<'_> {
         let needs = self.server.tools_need();
         let tools: Vec<_> =
             needs.iter().filter(|(_, needed)| needed.iter().any(same)).map(|(tool, _)| tool.as_str()).collect();
-        let shown = tools.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
-        let more = if tools.len() > MOST_NAMED { ", ..." } else { "" };
+        let shown = tools.iter().take(MAX_NAMED_TOOLS).copied().collect::<Vec<_>>().join(", ");
+        let more = if tools.len() > MAX_NAMED_TOOLS { ", ..." } else { "" };
         (!tools.is_empty()).then(|| format!("for its tools: {shown}{more}"))
     }
 
@@ -185,7 +164,7 @@ impl Permissions<'_> {
             let now = standing.clone().map(without_news);
             if now == told {
                 tokio::select! {
-                    () = tokio::time::sleep(LOOK) => {}
+                    () = tokio::time::sleep(DECISION_POLL_INTERVAL) => {}
                     () = self.server.tool_needs_changed() => {}
                 }
                 continue;
@@ -233,7 +212,7 @@ impl Permissions<'_> {
             Word::Decided => (names.decided(), self.decided(names, standing, &tables)),
         };
         // A server that does not know the method is none the worse for it.
-        let _ = hub.remote().request(Call::new(method, Some(params.finish())).within(TELL)).await;
+        let _ = hub.remote().request(Call::new(method, Some(params.finish())).within(TELL_TIMEOUT)).await;
     }
 
     fn named_request(&self) -> Edit {
@@ -272,7 +251,7 @@ impl Permissions<'_> {
         let by = latest.map_or("policy", |decision| decision.granted_by.as_str());
         let approved = decisions.iter().filter(|decision| decision.decision == PermissionDecision::Approved);
         // What has ended already says nothing of how long the rest holds.
-        let now = jiff::Timestamp::now();
+        let now = self.kernel.gate().granted.time();
         let ends = approved.filter_map(|decision| decision.expires_at).filter(|end| *end > now).min();
         self.named_request()
             .set("grants", grants.finish())

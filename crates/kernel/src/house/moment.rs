@@ -12,19 +12,19 @@ use switchboard_store::AccessEntry;
 use switchboard_wire::Raw;
 
 use super::shown_by;
-use crate::directory::ListKind;
+use crate::directory::{self, ListKind, Route};
 use crate::gate::{Tables, ToolPolicy};
-use crate::kernel::{self, Kernel};
+use crate::kernel::Kernel;
 use crate::server::Server;
-use crate::services::house::{CallableTool, Entitlements, Requester, ShownTool, ToolRoute, View};
+use crate::services::house::{CallableTool, Entitlements, Requester, ServerView, ShownTool, ToolRoute};
 
 /// The servers, and what they offer.
 pub(super) struct ServersNow {
     pub(super) kernel: Kernel,
-    pub(super) view: Arc<kernel::View>,
+    pub(super) view: Arc<directory::View>,
 }
 
-impl View for ServersNow {
+impl ServerView for ServersNow {
     fn servers(&self) -> &[Arc<Server>] {
         &self.view.servers
     }
@@ -87,7 +87,7 @@ impl Entitlements for RightsNow {
         }
         // What a tool needs of scopes is known where it is.
         let view = self.kernel.view();
-        let is_same = |route: &crate::directory::Route| {
+        let is_same = |route: &Route| {
             *route.original == *original && view.servers.get(route.server).is_some_and(|at| at.id() == server.id())
         };
         let route = view.directory.tool(exposed).filter(is_same);

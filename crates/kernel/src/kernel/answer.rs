@@ -1,6 +1,7 @@
 //! The table from a client's message to what is done about it.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use memchr::memmem::Finder;
 use switchboard_exchange::{Forward, level_index};
@@ -11,21 +12,20 @@ use switchboard_protocol::mgp::{self, TrustLevel};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
-use super::told::{told, with_error};
-use super::{Kernel, View, object_of, text_of};
-use crate::clients::ClientState;
-use crate::directory::ListKind;
+use super::{Kernel, object_of, text_of, waiting};
+use crate::clients::{self, ClientState, OF_MGP, told, told_upstream, with_error};
+use crate::directory::{ListKind, View};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
 use crate::server::{LEVEL_WAIT, Server, send_level};
 use crate::services::registry::Registrar;
-use crate::services::{self, ToolFinder, table};
-use crate::{bridge, initialize, names};
+use crate::services::{self, EventService, ToolFinder, table};
+use crate::{bridge, names};
 
+/// How long `server/discover` waits for servers that are just starting, at most.
+const DISCOVER_WAIT: Duration = Duration::from_secs(5);
 /// How methods of MGP begin.
 const METHODS_OF_MGP: &str = "mgp/";
-/// How notifications of MGP begin.
-pub(crate) const OF_MGP: &str = "notifications/mgp.";
 
 impl Handler for Kernel {
     fn has_profile(&self, name: &str) -> bool {
@@ -57,7 +57,10 @@ impl Handler for Kernel {
             match answered {
                 Ok(Reply { outcome: Err(error), extra }) => {
                     // A server's own error passes, with what the client's dialects want beside it.
-                    let told = Box::pin(self.tell_failure(&context, plain, is_call, error)).await;
+                    let told = Box::pin(async {
+                        told_upstream((self.gate(), &self.view()), &context, plain, is_call, error).await
+                    })
+                    .await;
                     Reply { extra, ..told }
                 }
                 Ok(reply) if is_call => with_error(&context, reply),
@@ -67,7 +70,7 @@ impl Handler for Kernel {
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
                     let is_own = called.is_some_and(|name| names::is_reserved(&name));
                     // In either spelling, and in the numbers of MGP only for who agreed on MGP.
-                    let in_mgp = is_own && initialize::agreed_with(&context.caller.capabilities).is_some();
+                    let in_mgp = is_own && gate::agreed_with(&context.caller.capabilities).is_some();
                     let plain = if in_mgp { Rendering::new(context.caller.revision, METHODS_OF_MGP) } else { plain };
                     told(&context, plain, is_call, &fault)
                 }
@@ -90,14 +93,14 @@ impl Handler for Kernel {
     }
 
     fn opened(&self, session: &Arc<Session>) {
-        self.0.clients.lock().insert(session.id.clone(), session.clone());
+        self.clients().opened(session);
     }
 
     fn closed(&self, session: &Arc<Session>) {
-        self.0.clients.lock().remove(&session.id);
+        self.clients().closed(session);
         self.services().discovery.forget(session);
-        self.apps().forget(session);
-        self.event_service().end_subscriptions_of(&session.id);
+        self.pages().forget(session);
+        EventService::of(self).end_subscriptions_of(&session.id);
         Registrar::of(self).session_ended(&session.id);
         if let Some(state) = session.existing_state::<ClientState>() {
             let kernel = self.clone();
@@ -105,7 +108,7 @@ impl Handler for Kernel {
                 state.close(&kernel).await;
                 if state.level().is_some() {
                     // Those who stay may want less.
-                    kernel.share_level().await;
+                    kernel.clients().share_level(&kernel.view()).await;
                 }
             });
         }
@@ -122,11 +125,14 @@ impl Kernel {
         }
         match &*request.method {
             method::INITIALIZE => {
-                let reply = self.initialize(context, request.params.as_ref()).await;
-                ClientState::of(&context.session).introduce();
-                Ok(reply)
+                waiting::until_greeted(self, None).await;
+                Ok(clients::initialize(self, context, request.params.as_ref()).await)
             }
-            method::DISCOVER => Ok(self.discover(context).await),
+            method::DISCOVER => {
+                // A client takes silence for that of a legacy server.
+                waiting::until_greeted(self, Some(DISCOVER_WAIT)).await;
+                Ok(clients::discover(self, context).await)
+            }
             method::PING => Ok(Ok(Raw::empty_object()).into()),
             method::TOOLS_LIST => self.list(context, ListKind::Tools, &request).await,
             method::PROMPTS_LIST => self.list(context, ListKind::Prompts, &request).await,
@@ -138,7 +144,7 @@ impl Kernel {
             method::RESOURCES_UNSUBSCRIBE => self.unsubscribe(context, &request).await,
             method::COMPLETE => self.complete(context, request).await,
             method::SET_LEVEL => self.set_level(context, &request).await,
-            method::SUBSCRIPTIONS_LISTEN => self.listen(context, request).await,
+            method::SUBSCRIPTIONS_LISTEN => clients::listen(self, context, request).await,
             method::TASKS_GET | method::TASKS_RESULT | method::TASKS_CANCEL | method::TASKS_UPDATE => {
                 self.exchange().task_request(context, request).await
             }
@@ -227,14 +233,15 @@ impl Kernel {
         let links = state.existing_links();
         let links = futures_util::future::join_all(links.iter().map(|link| send_level(link, &level)));
         let links = tokio::time::timeout(LEVEL_WAIT, links);
-        let _ = tokio::join!(links, self.share_level());
+        let view = self.view();
+        let _ = tokio::join!(links, self.clients().share_level(&view));
         Ok(Ok(Raw::empty_object()).into())
     }
 
     /// A method that MCP does not define passes to the only server; with several, nobody can say whose it is.
     async fn unknown_method(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let view = self.view();
-        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let only = view.only().cloned();
         let server = only.ok_or_else(|| gate::no_such_method(&request.method))?;
         // A server that reads names less strictly than we do must not get by another name what the gate would judge.
         if passage::could_be_known(&request.method) {
@@ -277,7 +284,7 @@ impl Kernel {
             }
         }
         let view = self.view();
-        if !to_all && view.directory.only().is_none() {
+        if !to_all && view.only().is_none() {
             return;
         }
         for server in &view.servers {
@@ -292,7 +299,7 @@ impl Kernel {
     /// Whether the gate lets a notification that nobody here knows pass to the only server.
     async fn may_notify(&self, context: &Context, notification: &Notification) -> bool {
         let view = self.view();
-        let only = view.directory.only().and_then(|index| view.servers.get(index).cloned());
+        let only = view.only().cloned();
         let (Some(server), Some(policy)) = (only, view.directory.plain_policy(0)) else { return false };
         let (id, method) = (switchboard_wire::Id::number(0), notification.method.clone());
         let request = Request::new(id, &*method, notification.params.clone());
@@ -329,11 +336,6 @@ pub(super) fn unknown_revision(context: &Context, request: &Request) -> Option<E
     // The sender is of the modern era, whatever its revision: it is answered as one.
     let rendering = Rendering::new(Revision::LATEST, &request.method);
     Revision::parse(&named).is_none().then(|| Fault::unsupported_version(&named, &Revision::ALL).render(&rendering))
-}
-
-pub(super) fn server_at(servers: &[Arc<Server>], index: usize) -> Result<Arc<Server>, Fault> {
-    // Routes and servers are published together, so the index is always good.
-    servers.get(index).cloned().ok_or_else(|| Fault::new(FaultKind::Internal, "a route leads to no server"))
 }
 
 /// The parameters with the server's own name in place of the client's.

@@ -19,9 +19,9 @@ use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
-use super::answer::{rename, server_at, unknown_revision};
-use super::{Kernel, View, no_such_tool, object_of, text_of, waiting};
-use crate::directory::{Hidden, Route};
+use super::answer::{rename, unknown_revision};
+use super::{Kernel, no_such_tool, object_of, text_of, waiting};
+use crate::directory::{Route, View};
 use crate::gate::{self, Admission, Attempt, Permit, Sent, Subject, ToolPolicy};
 use crate::names;
 use crate::server::Server;
@@ -106,7 +106,7 @@ impl ToolCall {
             request = curated.filled(request)?;
             params = object_of(&request)?;
         }
-        let server = server_at(&view.servers, route.server)?;
+        let server = view.server_at(route.server)?;
         let trace = gate::trace_of(&metadata);
         Ok((Self { name, params, metadata, trace, view, route, server }, request))
     }
@@ -204,7 +204,7 @@ impl Kernel {
         let params = request.params.as_ref();
         let named = waiting::Named { kernel: self, context, subject: Subject::Tool, name, params };
         let Some(route) = view.directory.tool(name) else {
-            if let Some(exposed) = self.apps().tool(&view.directory, &context.session, name)? {
+            if let Some(exposed) = self.pages().tool(&view.directory, &context.session, name)? {
                 return Ok(Target::OfPage(exposed));
             }
             // A client may call what it knows from before a restart, while the server is still coming up.
@@ -265,11 +265,12 @@ impl Kernel {
         cleaned: Option<Raw>,
     ) -> Result<Option<String>, Fault> {
         // While a person was asked, another server may have taken the place of this one.
-        if call.policy()?.may_ask()
-            && let Some(current) = self.replaced(&call.name, &call.server, &call.route)
-        {
-            (call.view, call.server, call.route) = current;
-            call.policy()?;
+        if call.policy()?.may_ask() {
+            let view = self.view();
+            if let Some((server, route)) = view.replacement(&call.name, &call.server, &call.route) {
+                (call.view, call.server, call.route) = (view, server, route);
+                call.policy()?;
+            }
         }
         if let Some(params) = cleaned {
             request.params = Some(params);
@@ -369,23 +370,12 @@ impl Kernel {
     fn note_answer(&self, context: &Context, call: &ToolCall, policy: &ToolPolicy, reply: &Reply) {
         self.services().discovery.used(&context.session, &call.name);
         if call.route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
-            self.apps().opened(&context.session, call.server.id());
+            self.pages().opened(&context.session, call.server.id());
         }
         if policy.may_ask() {
             let sent = Sent::of_call(&call.params);
             self.gate().remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
         }
-    }
-
-    /// The same tool at the server that took the place of this one; `None` where it is still there.
-    fn replaced(&self, name: &str, server: &Arc<Server>, route: &Route) -> Option<(Arc<View>, Arc<Server>, Route)> {
-        let view = self.view();
-        let found = view.directory.tool(name)?;
-        let now = view.servers.get(found.server)?.clone();
-        let definition = |route: &Route| route.policy.as_ref().and_then(|policy| policy.definition());
-        let same =
-            now.id() == server.id() && found.original == route.original && definition(&found) == definition(route);
-        (same && !Arc::ptr_eq(&now, server)).then_some((view, now, found))
     }
 
     /// Makes the call that `mgp_tools_call` stands for. It passes the gate under the tool's own name.
@@ -486,7 +476,7 @@ impl Kernel {
         }
         let view = self.view();
         let Ok(tables) = self.gate().tables().await else { return no_such_tool(name) };
-        let may_have = |server: &'_ Arc<Server>| Some((server.clone(), waiting::own_name(&view, server, name)?));
+        let may_have = |server: &'_ Arc<Server>| Some((server.clone(), view.own_name(server, name)?));
         let (named, denied): (Vec<_>, Vec<_>) =
             view.servers.iter().filter_map(may_have).partition(|(server, own)| {
                 self.gate().access(&tables, &context.session, server, Some((own, name))).allow
@@ -496,7 +486,7 @@ impl Kernel {
             gate::blocked(self.gate(), context, Subject::Tool, (server.id(), own), "access", &fault).await;
             return fault;
         }
-        let held = named.iter().find_map(|(server, _)| held_back(&view, server, name));
+        let held = named.iter().find_map(|(server, _)| view.held_back(server, name));
         let away = || named.iter().find(|(server, _)| server.is_unknown());
         let (server, own, fault) = match (held, away(), named.first()) {
             (Some((hidden, fault)), ..) => (hidden.server.clone(), hidden.name.as_str(), fault),
@@ -573,29 +563,6 @@ fn with_page(result: &Raw, uri: &str) -> Raw {
     let ui = Edit::empty().set("resourceUri", Raw::string(uri)).finish();
     let paged = Edit::of(result).and_then(|edit| edit.within("_meta", |meta| meta.set("ui", ui)));
     paged.map_or_else(|_| result.clone(), Edit::finish)
-}
-
-/// A tool of this name that its server has and that is not shown, and why it is not.
-fn held_back<'v>(view: &'v View, server: &Server, name: &str) -> Option<(&'v Hidden, Fault)> {
-    let alone = view.stands_alone(server.id());
-    let of_name = |hidden: &&Hidden| {
-        hidden.server == *server.id()
-            && (alone && hidden.name == name
-                || server.naming().expose(&hidden.name) == name
-                || names::expose(&hidden.server, &hidden.name) == name)
-    };
-    view.directory.hidden.iter().filter(of_name).find_map(|hidden| {
-        let (kind, text) = if hidden.disabled {
-            (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
-        } else if hidden.conflicts_with.is_some() {
-            (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
-        } else if hidden.unfit || server.quarantine().contains_key(&hidden.name) {
-            (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))
-        } else {
-            return None;
-        };
-        Some((hidden, Fault::new(kind, text).from_server(hidden.server.as_ref())))
-    })
 }
 
 /// The target of a call whose server is connected, which is nearly always.

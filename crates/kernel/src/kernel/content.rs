@@ -5,23 +5,16 @@ use std::sync::Arc;
 use switchboard_exchange::{Forward, failed, member_missing, told_of_unknown};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mcp::app::SCHEME;
 use switchboard_wire::{Edit, Object, Raw, Request};
 
-use super::answer::{rename, server_at};
+use super::answer::rename;
 use super::{Kernel, no_such_prompt, object_of, text_of, unknown_resource, waiting};
 use crate::clients::ClientState;
-use crate::directory::Reading;
-use crate::directory::app::SCHEME;
+use crate::directory::{LocatedResource, Route};
 use crate::gate::request::Asking;
 use crate::gate::{Admission, Permit, Subject, unavailable};
 use crate::server::Server;
-
-/// A resource that was found: its server, what that one calls it, and what it is read by.
-pub(crate) struct LocatedResource {
-    pub(crate) server: Arc<Server>,
-    pub(crate) original: String,
-    pub(crate) reading: Reading,
-}
 
 impl Kernel {
     pub(super) async fn get_prompt(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
@@ -36,7 +29,7 @@ impl Kernel {
             route = view.directory.prompt(&name);
         }
         let Some(route) = route else { return Err(self.unknown_prompt(context, &name).await) };
-        let server = server_at(&view.servers, route.server)?;
+        let server = view.server_at(route.server)?;
         let policy = route.policy.clone().ok_or_else(|| no_such_prompt(&name))?;
         let asking = Asking::prompt(context, &server, &policy, (&name, &route.original), &request)?;
         let (permit, request) = match asking.admit(self.gate()).await? {
@@ -46,7 +39,7 @@ impl Kernel {
         let mut at = server.clone();
         if asking.asks() {
             view = self.view();
-            let is_same = |now: &crate::directory::Route| now.original == route.original;
+            let is_same = |now: &Route| now.original == route.original;
             let now = view.directory.prompt(&name).filter(is_same);
             let now = now.and_then(|now| view.servers.get(now.server)).filter(|now| now.id() == server.id());
             let Some(now) = now else {
@@ -71,14 +64,13 @@ impl Kernel {
         let view = self.view();
         let Ok(tables) = self.gate().tables().await else { return no_such_prompt(name) };
         let may_have = |server: &&Arc<Server>| {
-            waiting::own_name(&view, server, name).is_some()
-                && self.gate().access(&tables, &context.session, server, None).allow
+            view.own_name(server, name).is_some() && self.gate().access(&tables, &context.session, server, None).allow
         };
         let named: Vec<_> = view.servers.iter().filter(may_have).collect();
         let away = named.iter().find(|server| server.is_unknown());
         let fault = away.map_or_else(|| no_such_prompt(name), |server| server.not_ready());
         if let Some(server) = away.or_else(|| named.first()) {
-            let own = waiting::own_name(&view, server, name).unwrap_or(name);
+            let own = view.own_name(server, name).unwrap_or(name);
             unavailable(self.gate(), context, Subject::Prompt, (server.id(), own), &fault).await;
         }
         fault
@@ -94,7 +86,7 @@ impl Kernel {
         };
         let mut at = server.clone();
         if asking.asks() {
-            let now = self.found_resource(&uri, &context.session.principal);
+            let now = self.locate(&uri, &context.session.principal);
             let Some(now) = now.filter(|now| now.server.id() == server.id() && now.original == original) else {
                 let gone = Err(unknown_resource(&uri));
                 self.gate().settle(permit, &gone).await;
@@ -107,7 +99,7 @@ impl Kernel {
         let mut reply = outcome.map_err(|fault| told_of_unknown(&server, asking.policy(), asking.metadata(), fault))?;
         asking.remember(self.gate(), &reply);
         if original.starts_with(SCHEME) && reply.outcome.is_ok() {
-            self.apps().opened(&context.session, at.id());
+            self.pages().opened(&context.session, at.id());
         }
         if original != uri {
             reply.outcome = reply.outcome.map(|result| contents_known_as(&result, &original, &uri));
@@ -131,20 +123,11 @@ impl Kernel {
 
     /// The server that has a resource, waited for while servers are starting.
     async fn await_resource(&self, uri: &str, context: &Context) -> Result<LocatedResource, Fault> {
-        if let Some(found) = self.found_resource(uri, &context.session.principal) {
+        if let Some(found) = self.locate(uri, &context.session.principal) {
             return Ok(found);
         }
-        waiting::until_known(self, |_| self.find_resource(uri, &context.session.principal).is_some()).await;
-        self.found_resource(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
-    }
-
-    /// The server that has a resource, with what it is read by.
-    pub(crate) fn found_resource(&self, uri: &str, principal: &str) -> Option<LocatedResource> {
-        let (server, original) = self.find_resource(uri, principal)?;
-        let view = self.view();
-        let index = view.servers.iter().position(|known| Arc::ptr_eq(known, &server))?;
-        let reading = view.directory.reading(index, &original)?;
-        Some(LocatedResource { server, original, reading })
+        waiting::until_known(self, |_| self.locate(uri, &context.session.principal).is_some()).await;
+        self.locate(uri, &context.session.principal).ok_or_else(|| unknown_resource(uri))
     }
 
     pub(super) async fn subscribe(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
@@ -190,7 +173,7 @@ impl Kernel {
             Ok(result) => Ok(Ok(result).into()),
             Err(outcome) => {
                 // Where the session has ended meanwhile, its end has taken it back.
-                if state.watches.lock().remove(&key) {
+                if state.unwatch(&key) {
                     server.watched.remove(original);
                 }
                 match outcome {
@@ -204,8 +187,8 @@ impl Kernel {
     pub(super) async fn unsubscribe(&self, context: &Context, request: &Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(request)?, "uri")?;
         let LocatedResource { server, original, reading } =
-            self.found_resource(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
-        let known = ClientState::of(&context.session).watches.lock().remove(&(server.id().clone(), original.clone()));
+            self.locate(&uri, &context.session.principal).ok_or_else(|| unknown_resource(&uri))?;
+        let known = ClientState::of(&context.session).unwatch(&(server.id().clone(), original.clone()));
         if known {
             server.unwatch_resource(&original).await;
         } else {
@@ -233,7 +216,7 @@ impl Kernel {
             "name" => view.directory.prompt(&named).ok_or_else(|| no_such_prompt(&named))?,
             _ => view.directory.template(&named).ok_or_else(|| unknown_resource(&named))?,
         };
-        let server = server_at(&view.servers, route.server)?;
+        let server = view.server_at(route.server)?;
         let is_listed = key == "name" || view.directory.lists_template(route.server, &route.original);
         // A template in another spelling is held to what it is held to in its own.
         let policy = route.policy.clone().or_else(|| match key {
@@ -276,7 +259,7 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         let Some(key) = self.key.take() else { return };
         // Where the session has ended meanwhile, its end has taken it back.
-        if self.state.watches.lock().remove(&key)
+        if self.state.unwatch(&key)
             && let Some(server) = self.kernel.server(&key.0)
         {
             self.kernel.spawn(async move { server.unwatch_resource(&key.1).await });

@@ -77,7 +77,7 @@ impl Kernel {
 
     /// A server is in another state: written down, and told to those who want to know.
     pub(crate) fn tell_of_state(&self, server: &Server, from: State, to: State, why: Option<&str>, given_up: bool) {
-        ServerLife::of(self).tell(self.clients(), server, (from, to), why, given_up);
+        ServerLife::of(self).tell(self.clients().introduced(), server, (from, to), why, given_up);
     }
 
     /// From now on the kernel takes no new calls; those that run go on.

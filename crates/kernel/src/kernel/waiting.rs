@@ -9,21 +9,19 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::proposals::{self, manifest, streaming};
 use switchboard_wire::Raw;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::{Kernel, View};
+use super::Kernel;
+use crate::directory::View;
 use crate::gate::{PROGRESS_INTERVAL, Subject, countdown, unavailable};
 use crate::names;
 use crate::server::Server;
+use crate::services::table;
 
 /// How long a client that says hello waits for servers that are just starting, counted from their start, where there are
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
-/// The kernel's own tools whose names a server may have as well.
-const OWN_TOOLS: [&str; 4] =
-    [streaming::RESUME_TOOL, proposals::CHECK_PERMISSIONS, proposals::NEGOTIATE_SCOPES, manifest::GET_MANIFEST];
 
 /// Waits until `is_known` holds, while servers are starting: the others do not wait for one that hangs.
 pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> bool + Send) {
@@ -33,10 +31,11 @@ pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> boo
     while !is_known(&kernel.view()) && starting.next().await.is_some() {}
 }
 
-/// How long the answer to `initialize` and `server/discover` may wait for servers.
-pub(crate) fn hello_wait(kernel: &Kernel) -> Duration {
+/// Waits for servers before the answer to `initialize` or `server/discover`, no longer than `limit`.
+pub(super) async fn until_greeted(kernel: &Kernel, limit: Option<Duration>) {
     let longest = kernel.options().list_wait;
-    if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest }
+    let wait = if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest };
+    kernel.wait_for_servers_within(limit.map_or(wait, |limit| wait.min(limit))).await;
 }
 
 /// A request for something that a client named, and that no server is known to have.
@@ -56,7 +55,8 @@ impl Named<'_> {
         if view.servers.iter().all(|server| server.phase().is_settled()) {
             return;
         }
-        if names::is_reserved(self.name) || OWN_TOOLS.contains(&self.name) {
+        // A server may have a tool of such a name as well.
+        if names::is_reserved(self.name) || table::is_own_tool(self.name) {
             return until_known(self.kernel, is_known).await;
         }
         let Ok(tables) = self.kernel.gate().tables().await else { return };
@@ -126,15 +126,7 @@ impl Named<'_> {
 
     /// What access to it at this server depends on, if the server may have it: the names of a tool.
     fn called_at<'n>(&'n self, view: &View, server: &Server) -> Option<Option<(&'n str, &'n str)>> {
-        let own = own_name(view, server, self.name)?;
+        let own = view.own_name(server, self.name)?;
         Some((self.subject == Subject::Tool).then_some((own, self.name)))
     }
-}
-
-/// What a server may call the thing that a client named; `None` where it cannot be of this server.
-pub(super) fn own_name<'n>(view: &View, server: &Server, name: &'n str) -> Option<&'n str> {
-    let alone = view.stands_alone(server.id()) && !names::is_reserved(name);
-    let naming = server.naming();
-    let own = naming.own_part(name).or_else(|| names::Naming::of(server.id()).own_part(name));
-    own.or_else(|| alone.then_some(name))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::http::HeaderMap;
 use ::http::header::{CONTENT_TYPE, HeaderValue};
-use switchboard_transport::http_client::{Answer, Body, EventStream, HttpOptions, Target};
+use switchboard_transport::http_client::{Answer, Body, EventStream, HttpClientOptions, Target};
 use switchboard_wire::{Limits, Line, LineDecoder};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
@@ -28,7 +28,7 @@ pub(super) async fn connect(
     options: ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Connected, ConnectError> {
-    let http_options = HttpOptions { body_limit: options.limits.bytes, ..HttpOptions::default() };
+    let http_options = HttpClientOptions { body_limit: options.limits.bytes, ..HttpClientOptions::default() };
     over(Target::new(url, headers, http_options)?, &options, handler).await
 }
 

@@ -7,7 +7,7 @@ use http::header::{ACCEPT, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::address::{AddressKind, classify};
-use switchboard_transport::http_client::{Answer, Body, HttpError, HttpOptions, Reach, Target, redact_url};
+use switchboard_transport::http_client::{Answer, Body, HttpClientOptions, HttpError, Reach, Target, redact_url};
 use url::{Host, Url};
 
 use super::OAuthError;
@@ -139,8 +139,12 @@ impl Fetch {
     }
 
     fn target(self, step: &'static str, url: &Url) -> Result<Target, OAuthError> {
-        let options =
-            HttpOptions { body_limit: MAX_DOCUMENT_BYTES, max_idle: 1, reach: self.reach, ..HttpOptions::default() };
+        let options = HttpClientOptions {
+            body_limit: MAX_DOCUMENT_BYTES,
+            max_idle: 1,
+            reach: self.reach,
+            ..HttpClientOptions::default()
+        };
         Target::new(url.as_str(), &[], options).map_err(|error| OAuthError::Http { step, error })
     }
 }

@@ -4,6 +4,7 @@ use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
 use super::nature::{self, CHOOSING, Nature, Told};
+use super::senses;
 use super::verbs::{self, Kind, Set, tables};
 
 /// Words of a text that may be a list of what can be chosen.
@@ -54,7 +55,14 @@ pub(super) fn by_request(declared: &ToolSecurity, name: &[String]) -> Option<(To
     let addressed = arguments.iter().any(|argument| matches!(key(argument).as_str(), "url" | "endpoint" | "uri"));
     let filled = arguments.iter().any(|argument| BODIES.contains(key(argument).as_str()));
     let named = (addressed || filled) && name.last().is_some_and(changes);
-    let told = chosen.map(Told::Choice).or_else(|| named.then_some(Told::Name))?;
+    // `get_endpoint` with a path and a method tells about one, where nothing goes anywhere.
+    let described = senses::described(declared);
+    let told_about = looks && !addressed && !filled && senses::begins_with_looking(described);
+    // `Make an HTTP PUT request`.
+    let said: Vec<String> = described.split_whitespace().take(MOST_LISTED).flat_map(words).collect();
+    let spoken = || addressed && said.windows(2).any(|two| two[0].starts_with("http") && changes(&two[1]));
+    let told = chosen.map(Told::Choice).filter(|_| !told_about);
+    let told = told.or_else(|| named.then_some(Told::Name)).or_else(|| spoken().then_some(Told::Description))?;
     Some((told, Kind::Request))
 }
 

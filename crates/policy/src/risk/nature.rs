@@ -7,13 +7,14 @@
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
+use super::sentence::{first_sentence, is_own_verb, of_description, paired_behind};
 use super::verbs::{
     self, HARMLESS_TO_RUN, Kind, NO_MONEY, NOT_TO_PEOPLE, NOUNS, PAIRS, PAIRS_IN_NAMES, Set, TRIFLES, Verb, tables,
 };
-use super::{carried, choice, phrase, weight};
+use super::{carried, choice, phrase, senses, weight};
 
 /// Words of a sentence that are looked at.
-const MOST_WORDS: usize = 16;
+pub(super) const MOST_WORDS: usize = 16;
 /// Words that say that nothing is done that could not be undone.
 const FINAL: &[&str] = &[
     "cannot be undone",
@@ -51,6 +52,9 @@ const FINAL: &[&str] = &[
     "data is lost",
     "are overwritten",
     "is overwritten",
+    "to the live site",
+    "to live site",
+    "to production",
     "takes effect immediately",
     "goes live",
     "real money",
@@ -64,7 +68,7 @@ const TAKEN_BACK: &[&str] =
 
 tables! {
     /// Verbs that leave no doubt that they are verbs, so that what stands behind is what is looked at.
-    PLAINLY_LOOKING = "get describe show retrieve fetch read inspect view count lookup obtain";
+    pub(super) PLAINLY_LOOKING = "get describe show retrieve fetch read inspect view count lookup obtain calculate compute estimate measure";
     /// Open verbs that are nobody's object where a name begins with them: `set_values`, `reset_stats`.
     ACTS = "set reset clear empty stop pause resume suspend disable block unblock push pull drop drain flush trash restore migrate \
         install submit start launch trigger persist revert undo redo switch cancel close lock merge refresh reload sync type \
@@ -76,15 +80,10 @@ tables! {
         enables enable helps help useful when be is are call function method endpoint command permanently safely quickly \
         efficiently programmatically directly simply automatically optionally asynchronously securely interactively easily \
         batch bulk mass multiple please note important new";
-    /// Verbs that say that something is done, and leave to what follows what it is.
-    HELPING = "execute executes run runs perform performs make makes do does conduct conducts issue issues invoke invokes submit \
-        submits start starts";
     /// What is told of something, and is none itself.
     TOLD = "story stories journey journeys flow flows persona personas guide manual diagram chart";
-    /// What a word of SQL stands in front of.
-    OF_STATEMENTS = "query queries statement statements sql";
     /// What guards others: what is taken from it is no trifle.
-    GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
+    pub(super) GUARDS = "firewall firewalls policy policies acl security protection permission permissions rule rules role waf allowlist \
         whitelist blocklist";
     /// Words in front of an object.
     pub(super) DETERMINERS = "a an the this your all one any each every some specific given new existing multiple";
@@ -102,7 +101,7 @@ tables! {
     /// Words behind which a name goes on with where or whose it is.
     BEHIND = "by from of for in at with to value values";
     /// Verbs that hand out what they look at.
-    HANDING_OUT = "get read retrieve fetch show view obtain reveal";
+    pub(super) HANDING_OUT = "get read retrieve fetch show view obtain reveal";
     /// Words of names for typing; what has keys and is no page; and signs of a page.
     KEYED = "type types keys keyboard keystroke keystrokes hotkey hotkeys sendkeys typewrite keypress key";
     KEYED_THINGS = "desktop computer machine keyboard device terminal window windows application applications nvim vim neovim emacs \
@@ -118,7 +117,7 @@ tables! {
         output_folder save_path save_to save_dir save_file save_as dest_path destination_path destination_file download_path \
         download_dir target_path target_file export_path overwrite local_path write_to";
     /// What is meant for people, whatever else is said.
-    LETTERS = "message messages email emails mail mails sms dm tweet broadcast invitation newsletter comment thread reply";
+    pub(super) LETTERS = "message messages email emails mail mails sms dm tweet broadcast invitation newsletter comment thread reply";
     /// Who has rights, and where.
     PEOPLE = "user users member members collaborator collaborators admin admins owner principal account";
     CIRCLES = "organization org team group project workspace repo repository server guild channel role account company";
@@ -186,6 +185,11 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
         .or_else(pressed)
         .or_else(|| choice::by_choice(declared, &name_words, found.looks()))
         .or_else(|| choice::by_recipient(declared, &name_words, found))
+        .or_else(|| {
+            senses::assigns(declared, &name_words, senses::described(declared))
+                .map(|at| (Told::Argument(at), Kind::Run))
+        })
+        .or_else(|| senses::scans(declared, &name_words).map(|at| (Told::Argument(at), Kind::Run)))
         .or_else(|| if found.looks() { None } else { weight::by_arguments(declared, found) });
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
@@ -200,7 +204,7 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
         let title = declared.subject.split('\n').nth(1).unwrap_or_default();
         of_name(&words(title)).filter(|(kind, sure)| kind.is_grave() && (*sure || !weight::is_weak(*kind)))
     });
-    let described = declared.subject.split('\n').nth(2).unwrap_or_default();
+    let described = senses::described(declared);
     // Beside the name of a database nothing is clicked on.
     let selects = || {
         let of_data = |words: &[String]| words.iter().any(|word| carried::DATABASES.contains(word.as_str()));
@@ -213,6 +217,14 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let own: Vec<String> = words(described).into_iter().take(2).collect();
     let acts = by_description.is_none() && is_own_verb(&own, &name_words);
     let by_name = by_name.filter(|(kind, sure)| !(acts && *kind == Kind::Look && !sure));
+    let said_to_look = by_description.is_some_and(|verb| verb.kind == Kind::Look);
+    // `app_store_privacy | Get privacy details`: what may be a noun gives way to a sentence that begins with looking.
+    let looks_first = said_to_look && senses::begins_with_looking(described);
+    let by_name = by_name.filter(|(kind, sure)| !(looks_first && kind.is_grave() && !sure));
+    // `set_subject | Returns whether it was done`: what is returned does not say what is done.
+    let returns = said_to_look && senses::begins_with_returning(described) && name_words.iter().any(is_act);
+    let told = by_name.is_some_and(|(kind, _)| kind != Kind::Look);
+    let by_description = by_description.filter(|_| !(returns && told));
     let (kind, told_by, sure) = match (by_name, by_description) {
         (None, None) => (None, Told::Nowhere, false),
         (None, Some(verb)) => (Some(verb.kind), Told::Description, false),
@@ -245,6 +257,12 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     if found.grave().is_some() {
         return found;
     }
+    if senses::uploads_in_public(&name_words, described) && !found.looks() {
+        return Nature { kind: Some(Kind::Publish), told_by: Told::Description, ..found };
+    }
+    if matches!(kind, Some(Kind::Change | Kind::Manage)) && senses::only_computes(declared, &name_words) {
+        return Nature { kind: Some(Kind::Look), ..found };
+    }
     if !declared.arguments.iter().any(chooses_keys) && presses_keys(declared, &name_words) {
         return Nature { kind: Some(Kind::Press), told_by: Told::Description, ..found };
     }
@@ -267,6 +285,11 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
 /// The grave thing that the first sentence of a description adds to its first verb.
 pub(super) fn added(described: &str) -> Option<Kind> {
     weight::joined(first_sentence(described), |words| paired_behind(words).or_else(|| told_to(words)))
+}
+
+/// Whether a word is one that does something to what stands behind it.
+fn is_act(word: &String) -> bool {
+    ACTS.contains(word.as_str())
 }
 
 /// `Set values of a release` is an order, whatever nouns the name has.
@@ -354,6 +377,17 @@ pub(super) fn of_name(name: &[String]) -> Option<(Kind, bool)> {
         return Some((kind, true));
     }
     let sure = found.iter().find(|(_, verb)| verb.sure).copied();
+    if let Some(told) = senses::of_whole(name, sure.is_some()) {
+        return Some(told);
+    }
+    // `cancel_scan`: what is begun or ended may be called like something that looks.
+    let begun = found.first().copied().filter(|(at, first)| {
+        *at == 0
+            && first.kind != Kind::Look
+            && sure.is_some_and(|(_, verb)| verb.kind == Kind::Look)
+            && senses::begins_or_ends(name)
+    });
+    let sure = begun.or(sure);
     let Some((at, verb)) = sure.or_else(|| found.first().copied()) else {
         return grave(name, &found).map(|kind| (kind, false)).or_else(|| of_run_together(name));
     };
@@ -379,6 +413,9 @@ pub(super) fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     if let Some(kind) = grave(name, &found).or_else(|| weight::of_objects(name, verb, at)) {
         return Some((kind, verb.sure));
     }
+    if matches!(verb.kind, Kind::Add | Kind::Change | Kind::Manage) && senses::is_orchestrated(name) {
+        return Some((Kind::Publish, true));
+    }
     if changes && verb.kind == Kind::Change {
         return Some((Kind::Change, true));
     }
@@ -387,6 +424,8 @@ pub(super) fn of_name(name: &[String]) -> Option<(Kind, bool)> {
     let ends = |place: usize, last: Verb| place + 1 == name.len() && last.kind == Kind::Look;
     let last = found.last().filter(|(place, last)| !verb.sure && !acts && ends(*place, *last));
     match last {
+        // Whoever runs the tests of a program runs the program.
+        Some((place, _)) if verb.kind == Kind::Run && senses::is_test(&name[*place]) => Some((Kind::Change, false)),
         // `post_status` may be either.
         Some(_) if verb.kind.is_grave() && at == 0 => None,
         // `annotated_message` is a message.
@@ -415,7 +454,7 @@ fn of_looking(name: &[String], found: &[(usize, Verb)], at: usize, verb: Verb) -
 
 /// Whether what is looked at is a secret itself: `read_secret`, `password_read`, `get_api_key_by_id`; not `list_secrets`, and not
 /// what is only about one (`get_password_policy`).
-fn hands_out_secrets(name: &[String], at: usize) -> bool {
+pub(super) fn hands_out_secrets(name: &[String], at: usize) -> bool {
     if !HANDING_OUT.contains(name[at].as_str()) {
         return false;
     }
@@ -454,10 +493,19 @@ fn grave(name: &[String], found: &[(usize, Verb)]) -> Option<Kind> {
         Kind::Delete if is_trifle(name) && !has(&GUARDS) => None,
         // `remove_project_from_task` takes two things apart, and both are still there; people lose their rights by it.
         Kind::Delete if name.iter().any(|word| word == "from") && name.iter().any(|word| word == "remove") => {
-            (has(&PEOPLE) && has(&CIRCLES)).then_some(Kind::Grant)
+            (has(&PEOPLE) && has(&CIRCLES) || has(&GUARDS)).then_some(Kind::Grant)
         }
         Kind::Stop if has(&OWN) => None,
-        Kind::Send if has(&NOT_TO_PEOPLE) && !has(&LETTERS) && paired.is_none() && !has_noun(name) => None,
+        Kind::Send | Kind::Publish if senses::is_draft(name) => None,
+        Kind::Send
+            if has(&NOT_TO_PEOPLE)
+                && !has(&LETTERS)
+                && paired.is_none()
+                && !has_noun(name)
+                && !senses::is_for_people(name) =>
+        {
+            None
+        }
         Kind::Pay if has(&NO_MONEY) => None,
         // What it runs is told by its name or by its arguments.
         Kind::Run if paired.is_none() && (name.len() == 1 || has(&HARMLESS_TO_RUN)) => None,
@@ -524,113 +572,4 @@ fn is_noun(words: &[String], at: usize) -> bool {
         _ => false,
     };
     pair(at, at + 1) || at > 0 && pair(at - 1, at)
-}
-
-/// What the first sentence of a description says.
-fn of_description(text: &str, name: &[String]) -> Option<Verb> {
-    let sentence = first_sentence(text);
-    if let Some(kind) = verbs::within(sentence) {
-        return Some(Verb { kind, sure: true });
-    }
-    let words: Vec<String> = words(sentence).into_iter().take(MOST_WORDS).collect();
-    let start = words.iter().position(|word| !FILLING.contains(word.as_str()))?;
-    // `Execute SELECT queries`: a word of SQL clicks on nothing.
-    let sql = sentence.split(|c: char| !c.is_alphanumeric()).any(|word| word == "SELECT");
-    let known = |at: usize| {
-        let word = words.get(at)?;
-        let asks = || words.get(at + 1).is_some_and(|next| OF_STATEMENTS.contains(next.as_str()));
-        let selects = word == "select" && (sql || asks());
-        if selects { Some(Verb { kind: Kind::Look, sure: true }) } else { verbs::of_sentence(word) }
-    };
-    let first = known(start);
-    // `Checks out a file` checks nothing.
-    if let Some(verb) = phrase::phrasal(&words[start..]) {
-        return Some(verb);
-    }
-    let (at, verb) = match first {
-        // `get_item | Get the password of an item`
-        Some(_) if hands_out_secrets(&words, start) && name.iter().any(|word| HANDING_OUT.contains(word.as_str())) => {
-            return Some(Verb { kind: Kind::Reveal, sure: true });
-        }
-        Some(verb) if !verb.sure && phrase::is_compound(&words[start..]) => {
-            return Some(Verb { kind: Kind::Look, sure: false });
-        }
-        Some(verb) => (start, verb),
-        // `reserve_listing`: the verb of the name is one that nobody knows, and what stands behind it is its object.
-        None if is_own_verb(&words[start..], name) => return None,
-        None if phrase::names_thing(sentence) => return Some(Verb { kind: Kind::Look, sure: false }),
-        None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
-    };
-    if HELPING.contains(words[at].as_str()) {
-        if let Some(kind) = paired_behind(&words[at..]).filter(|kind| *kind == Kind::Stop && at == start) {
-            return Some(Verb { kind, sure: true });
-        }
-        // `Runs a list of operations`: a list is none that lists.
-        let is_list =
-            |at: usize| matches!(words[at].as_str(), "list" | "lists") && matches!(words[at - 1].as_str(), "a" | "the");
-        // `Make a request to a service`: which one, the arguments tell.
-        let is_call = |at: usize| matches!(words[at].as_str(), "request" | "requests" | "call" | "calls");
-        let behind = (at + 1..words.len().min(at + 7)).filter(|at| !is_list(*at) && !is_call(*at)).find_map(known);
-        return behind.or(Some(Verb { kind: Kind::Manage, sure: false }));
-    }
-    if !verb.kind.is_grave() {
-        let looks = verb.kind == Kind::Look;
-        let verb = if looks { phrase::changes_too(sentence).unwrap_or(verb) } else { verb };
-        let paired = paired_behind(&words[at..]).map(|kind| Verb { kind, sure: true });
-        return Some(paired.filter(|_| at == start).unwrap_or(verb));
-    }
-    // `Remove tracks from a playlist`: both are still there.
-    let apart = |word: &str| name.iter().any(|own| own == word);
-    if verb.kind == Kind::Delete && apart("remove") && apart("from") {
-        return Some(Verb { kind: Kind::Change, sure: true });
-    }
-    // A grave word in a sentence is softened by the same objects as in a name.
-    let objects: Vec<String> = words[at..].iter().take(8).chain(name).cloned().collect();
-    let trifling = objects.iter().any(|word| match verb.kind {
-        Kind::Delete => TRIFLES.contains(word.as_str()) && !objects.iter().any(|word| GUARDS.contains(word.as_str())),
-        Kind::Send => NOT_TO_PEOPLE.contains(word.as_str()),
-        Kind::Stop => OWN.contains(word.as_str()),
-        _ => false,
-    });
-    // Further into the sentence, only a verb in first place is one.
-    let leads = at == start;
-    match trifling || !leads && !verb.sure {
-        true => Some(Verb { kind: Kind::Change, sure: false }),
-        false => Some(verb),
-    }
-}
-
-/// Whether a sentence begins with a verb that nobody knows: a word without a meaning here, in front of an object.
-pub(super) fn begins_with_verb(words: &[String]) -> bool {
-    let (Some(first), Some(next)) = (words.first(), words.get(1)) else { return false };
-    !FILLING.contains(first.as_str()) && verbs::of_sentence(first).is_none() && DETERMINERS.contains(next.as_str())
-}
-
-/// Whether a sentence begins with the first word of the name, and uses it as a verb: `Reserve a listing`, not `Weather lookup`.
-fn is_own_verb(words: &[String], name: &[String]) -> bool {
-    let (Some(first), Some(own)) = (words.first(), name.first()) else { return false };
-    let is_object = words.get(1).is_some_and(|next| DETERMINERS.contains(next.as_str()));
-    is_object && (first == own || first.strip_suffix('s') == Some(own))
-}
-
-/// What a verb at the beginning of these words does together with an object right behind it.
-fn paired_behind(words: &[String]) -> Option<Kind> {
-    let verb = words.first()?;
-    let bare = verb.strip_suffix("es").filter(|bare| verbs::of(bare).is_some()).or_else(|| verb.strip_suffix('s'));
-    let is_verb = |list: &Set| list.contains(verb.as_str()) || bare.is_some_and(|bare| list.contains(bare));
-    let behind =
-        || words.iter().skip(1).take(4).take_while(|word| !matches!(word.as_str(), "for" | "from" | "with" | "in"));
-    if behind().any(|word| TRIFLES.contains(word.as_str())) {
-        return None;
-    }
-    let pair =
-        PAIRS.iter().find(|(verbs, objects, _)| is_verb(verbs) && behind().any(|word| objects.contains(word.as_str())));
-    pair.map(|(_, _, kind)| *kind)
-}
-
-fn first_sentence(text: &str) -> &str {
-    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
-    let end =
-        [". ", "。", " - ", "; ", ": ", " — ", "! "].iter().filter_map(|end| text.find(end)).filter(|at| *at > 8).min();
-    end.map_or(text, |end| &text[..end])
 }

@@ -133,19 +133,19 @@ const SURE: &[(Kind, &str)] = &[
          translate extract scrape crawl discover preview peek poll wait diff ping think lint aggregate scan estimate \
          predict recommend suggest recall look see identify measure enumerate obtain decode encode whoami whois evaluate \
          return provide tell exists traverse compute computes simulate plot visualize visualise observe subtract multiply divide \
-         tokenize transcribe rephrase paraphrase classify normalize standardize rerank interpret infer hgetall hget lrange smembers zrange xrange llen scard \
+         diagnose consult understand prioritize prioritise tokenize transcribe rephrase paraphrase classify normalize standardize rerank interpret infer hgetall hget lrange smembers zrange xrange llen scard \
          holen lesen suchen zeigen auflisten anzeigen abrufen finden pruefen prüfen \
          obtener listar leer buscar mostrar consultar ver contar encontrar verificar \
          obtenir lister lire chercher rechercher afficher trouver consulter récupérer recuperer vérifier \
          ottenere elencare leggere cercare mostrare trovare obter ler pesquisar exibir procurar \
          получить прочитать найти показать искать посмотреть проверить ophalen lezen zoeken tonen pobierz znajdź obtiene busca muestra lee consulta liste cherche affiche lit holt sucht zeigt liest listet mostra legge \
-         lista trova",
+         lista trova getir getirir listele listeler göster gösterir döndür döndürür hesapla hesaplar obtêm obtém retorna exibe",
     ),
     (
         Kind::Add,
         "create add append insert generate compose duplicate attach remember save upload initialize \
          anlegen erstellen hinzufügen hinzufuegen crear agregar añadir anadir créer creer ajouter creare aggiungere \
-         criar adicionar создать добавить maken toevoegen crea crée erstellt cria agrega ajoute",
+         criar adicionar oluştur oluşturur ekler создать добавить maken toevoegen crea crée erstellt cria agrega ajoute",
     ),
     (
         Kind::Change,
@@ -170,7 +170,7 @@ const SURE: &[(Kind, &str)] = &[
          obliterate deregister unregister nuke factoryreset flushdb flushall hdel xdel zrem srem lrem ltrim cleanup \
          löschen loeschen entfernen vernichten eliminar borrar quitar suprimir supprimer effacer enlever détruire \
          detruire eliminare cancellare rimuovere excluir apagar remover deletar удалить стереть verwijderen wissen usuń \
-         usun radera hapus elimina borra supprime efface löscht entfernt exclui deleta cancella \
+         usun radera hapus sil siler kaldır kaldırır elimina borra supprime efface löscht entfernt exclui deleta cancella \
          leeren leert vaciar vacía vider svuotare esvaziar",
     ),
     (
@@ -219,7 +219,7 @@ const OPEN: &[(Kind, &str)] = &[
     ),
     (
         Kind::Add,
-        "note memo label reaction backup plan new make draft clone copy fork bookmark star follow like comment record \
+        "favourite favorite unfavourite unfavorite upvote note memo label reaction backup plan new make draft clone copy fork bookmark star follow like comment record \
          store import open init begin capture draw render post export pack package bundle compress zip design gen upscale dub \
          enrich ingest ask answer chat",
     ),
@@ -237,7 +237,7 @@ const OPEN: &[(Kind, &str)] = &[
         "type press fill select focus keyboard mouse key keys keystroke keystrokes cursor zoom screenshot pinch back forward play \
          take",
     ),
-    (Kind::Manage, "admin action actions operation operations management api call service process"),
+    (Kind::Manage, "manager admin action actions operation operations management api call service process"),
     (Kind::Run, "run eval"),
     (Kind::Send, "email mail message sms dm"),
     (Kind::Pay, "topup order trade transfer charge stake mint burn bid swap delegate undelegate redelegate snipe"),
@@ -251,7 +251,7 @@ const WITHIN: &[(Kind, &str)] = &[
     (Kind::Send, "发送 發送 发布消息 群发 回复 送信 返信 보내기 보내 전송"),
     (
         Kind::Pay,
-        "取消订单 退订 预订 预约 注文 キャンセル 予約 예약 취소 支付 付款 转账 轉帳 购买 下单 退款 支払 購入 振込 결제 송금 구매",
+        "限价订单 买入 卖出 挂单 取消订单 退订 预订 预约 注文 キャンセル 予約 예약 취소 支付 付款 转账 轉帳 购买 下单 退款 支払 購入 振込 결제 송금 구매",
     ),
     (Kind::Publish, "发布 發布 部署 上线 公開 デプロイ 배포 게시"),
     (Kind::Run, "执行 運行 运行 実行 실행"),
@@ -261,7 +261,7 @@ const WITHIN: &[(Kind, &str)] = &[
     (Kind::Change, "更新 修改 编辑 設定 设置 写入 保存 変更 編集 書き込 수정 변경"),
     (
         Kind::Look,
-        "获取 查询 搜索 列出 查看 读取 检索 查找 取得 检查 分析 计算 返回 查詢 搜尋 検索 一覧 取得 表示 確認 조회 검색 목록 확인 가져",
+        "获取 查询 搜索 列出 查看 读取 检索 查找 取得 检查 分析 计算 返回 转换 规划 定位 识别 测量 展示 推荐 翻译 比较 统计 检验 查詢 搜尋 変換 翻訳 抽出 検証 計算 計測 분석 계산 변환 추출 번역 検索 一覧 取得 表示 確認 조회 검색 목록 확인 가져",
     ),
 ];
 
@@ -274,7 +274,7 @@ const PAIRED: &[(&str, &str, Kind)] = &[
          server servers instance instances vm vms machine machines guest container containers node nodes cluster clusters \
          service services deployment deployments pod pods droplet droplets dyno dynos database db app application system \
          computer host stack environment daemonset statefulset process processes kubectl network firewall protection device \
-         workload site website domain dns disk volume vpc gateway tenant",
+         workload site website domain dns disk volume vpc gateway tenant resource resources",
         Kind::Stop,
     ),
     (
@@ -392,13 +392,15 @@ const PAIRED: &[(&str, &str, Kind)] = &[
         "token tokens bank wire money fund funds coin coins eth btc sol usdc nft crypto balance ownership stock stocks",
         Kind::Pay,
     ),
+    ("move wire", "money fund funds cash balance", Kind::Pay),
+    ("switch shift route split redirect", "traffic", Kind::Stop),
     ("manage", "security group groups user users access account accounts offboarding", Kind::Grant),
     ("execute call invoke write", "contract contracts", Kind::Pay),
     ("approve", "token tokens spending allowance payment transaction transfer", Kind::Pay),
     (
         "create add set update modify put attach change generate regenerate assign edit rotate manage",
         "permission permissions acl role roles collaborator collaborators access admin owner ownership token tokens secret \
-         secrets credential credentials password passwords restrictions visibility sharing firewall apikey invitation",
+         membership memberships delegation delegations secrets credential credentials password passwords restrictions visibility sharing firewall apikey invitation",
         Kind::Grant,
     ),
     // Who is told from now on of what happens.
@@ -468,7 +470,15 @@ const PAIRED_IN_NAMES: &[(&str, &str, Kind)] = &[
     ("set", "leverage margin", Kind::Pay),
     ("leave", "chat group channel guild server organization org team workspace", Kind::Grant),
     ("update change toggle", "flag flags", Kind::Publish),
-    ("upload put copy transfer sync", "ssh sftp ftp scp", Kind::Export),
+    ("upload put copy transfer sync", "ssh sftp ftp scp rsync", Kind::Export),
+    ("forward", "port ports", Kind::Grant),
+    ("run", "instance instances", Kind::Run),
+    ("allow deny block unblock permit ban unban", "ip ips address addresses cidr", Kind::Grant),
+    ("set enable update turn toggle", "autopay autorenew renewal upgrade recharge", Kind::Pay),
+    ("roll", "forward back", Kind::Publish),
+    ("attach", "debugger gdb lldb", Kind::Run),
+    ("create run new", "container containers", Kind::Run),
+    ("update set edit modify change pause", "campaign campaigns ad ads adset adsets", Kind::Pay),
     ("extract unzip unpack decompress untar", "archive archives zip tar tarball", Kind::Overwrite),
     ("function lambda worker", "code", Kind::Run),
     (
@@ -575,6 +585,31 @@ pub(super) fn within(text: &str) -> Option<Kind> {
         return None;
     }
     // Chinese says first what is done, Japanese and Korean say it last.
+    // What is said to be carried out is a program or a deed; only of the first nobody knows what it does.
+    const PROGRAMS: [&str; 20] = [
+        "命令",
+        "代码",
+        "代碼",
+        "脚本",
+        "腳本",
+        "程序",
+        "程式",
+        "工作流",
+        "任务",
+        "任務",
+        "コマンド",
+        "スクリプト",
+        "コード",
+        "プログラム",
+        "ワークフロー",
+        "명령",
+        "스크립트",
+        "코드",
+        "프로그램",
+        "워크플로",
+    ];
+    // Behind `and` stands what is done besides.
+    const AND: [&str; 6] = ["并", "並", "然后", "然後", "再", "및"];
     let last = text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}'));
     let found = WITHIN.iter().flat_map(|(kind, words)| {
         words.split_whitespace().filter_map(move |word| {
@@ -582,6 +617,13 @@ pub(super) fn within(text: &str) -> Option<Kind> {
             at.map(|at| (at, *kind))
         })
     });
-    let told = if last { found.max_by_key(|(at, _)| *at) } else { found.min_by_key(|(at, _)| *at) };
-    told.map(|(_, kind)| kind)
+    let found: Vec<(usize, Kind)> = found.collect();
+    let besides = WITHIN.iter().filter(|(kind, _)| kind.is_grave() && *kind != Kind::Run).find_map(|(kind, words)| {
+        let joined = |word: &str| AND.iter().any(|and| text.contains(&format!("{and}{word}")));
+        words.split_whitespace().any(joined).then_some(*kind)
+    });
+    let told = if last { found.iter().max_by_key(|(at, _)| *at) } else { found.iter().min_by_key(|(at, _)| *at) };
+    let told = besides.or_else(|| told.map(|(_, kind)| *kind))?;
+    let carried_out = told == Kind::Run && !PROGRAMS.iter().any(|word| text.contains(word));
+    Some(if carried_out { Kind::Manage } else { told })
 }

@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use switchboard_protocol::mgp::security::{Argument, ToolSecurity};
 
 use super::fallback::words;
-use super::nature::{self, FILLING, Nature, OWN, Told};
-use super::phrase;
+use super::nature::{self, DETERMINERS, FILLING, Nature, OWN, Told};
 use super::verbs::{self, Kind, Set, Verb, set, tables};
+use super::{phrase, senses, sentence};
 
 /// Which verbs an object makes grave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ const WEIGHTY: &[(&str, By, Kind)] = &[
     ("payment payments", By::Any, Kind::Pay),
     (
         "price prices pricing budget budgets bid bids invoice invoices payment payments payout payouts order orders subscription \
-         subscriptions refund billing payroll salary coupon coupons discount discounts dispute disputes beneficiary payee loss limit limits",
+         subscriptions refund billing payroll salary sip coupon coupons discount discounts dispute disputes beneficiary payee loss limit limits",
         By::Change,
         Kind::Pay,
     ),
@@ -62,7 +62,7 @@ const WEIGHTY: &[(&str, By, Kind)] = &[
     // What moves, heats or locks something in the world.
     (
         "device devices thermostat climate temperature heater oven boiler lock locks door doors garage alarm vehicle car valve pump \
-         motor relay coil coils plc drone robot arm gripper joint servo spindle gpio actuator hvac sprinkler flash eeprom",
+         motor relay coil coils plc drone robot arm gripper joint servo spindle gpio actuator hvac sprinkler flash eeprom setpoint setpoints",
         By::Change,
         Kind::Stop,
     ),
@@ -108,7 +108,11 @@ tables! {
         document documents doc docs chart charts code codebase editor debug debugger trace profiling playlist track music dev \
         oauth login auth verification simulator emulator app prediction rendering zoom theme mode field line lines block blocks \
         paragraph prompt prompts template templates avatar review survey_draft analysis research thought crawl scrape url urls \
-        str edit editor elicitation sampling dialog telemetry screencast workbook worksheet viewer state project notification";
+        str edit editor scan scans query queries crawl elicitation sampling dialog telemetry screencast workbook worksheet viewer state project notification";
+    /// Verbs for letting in or shutting out, which are nouns where nobody stands behind them.
+    LISTING = "whitelist whitelists blacklist blacklists allowlist allowlists denylist denylists blocklist blocklists";
+    /// What may stand between an article and its noun.
+    QUALIFYING = "empty clear open closed complete";
     /// Words of names for doing it to many at once.
     BULK = "bulk batch mass many multiple all everything everywhere";
     /// What may be written over, and verbs that do.
@@ -131,6 +135,14 @@ tables! {
         confirm_delete confirm_send skip_confirmation require_confirmation user_confirmed";
     /// The same of something that changes what is there; what is fetched or made anew has them too.
     CHANGING = "force overwrite dry_run dryrun";
+    /// Arguments that say how much is spent.
+    BUDGETS = "daily_budget lifetime_budget bid_amount bid_strategy max_bid spend_cap spend_limit spending_limit";
+    /// Arguments that say when something is done that others say: nobody is there when it is.
+    SCHEDULED = "schedule cron cron_expression cron_schedule crontab schedule_expression";
+    TOLD_LATER = "prompt command script instruction instructions code api_url webhook_url";
+    /// Arguments that say which of many are changed, and how.
+    CHOSEN = "filter filters where condition conditions criteria";
+    CHANGES = "update updates set values changes data fields";
     /// Arguments that give rights.
     GRANTING = "permission permissions acl privileges redirect_uris callbacks callback_urls share_with ssh_keys sshkeys \
         authorized_keys ssh_public_keys ssh_authorized_keys";
@@ -187,6 +199,13 @@ pub(super) fn of_objects(name: &[String], verb: Verb, at: usize) -> Option<Kind>
     if is(at, &["set", "enable", "update", "turn"]) && name.windows(3).any(|three| three == ["out", "of", "office"]) {
         return Some(Kind::Send);
     }
+    // Who is let in without being anybody.
+    let served = |two: &[String]| {
+        two[0] == "service" && matches!(two[1].as_str(), "account" | "accounts" | "principal" | "principals")
+    };
+    if (changes || verb.kind == Kind::Add) && name.windows(2).any(served) {
+        return Some(Kind::Grant);
+    }
     if leads(&WRITING_OVER) && has(&WRITTEN_OVER)
         || name.len() > 1 && name.iter().any(|word| OVERWRITING.contains(word.as_str()))
     {
@@ -215,31 +234,53 @@ pub(super) fn of_first(name: &[String]) -> Option<Kind> {
 
 /// The grave thing that a sentence adds behind its first verb: `Mark as spam and suspend the user`, `Create, alter, drop`.
 pub(super) fn joined(sentence: &str, grave: impl Fn(&[String]) -> Option<Kind>) -> Option<Kind> {
-    let parts =
-        sentence.split([',', '/', ';']).flat_map(|part| part.split(" and ")).flat_map(|part| part.split(" or "));
-    parts.flat_map(|part| part.split(" then ")).take(9).enumerate().find_map(|(at, part)| {
-        let words: Vec<String> = words(part).into_iter().take(6).collect();
-        let first = words.first()?;
-        // What is taken out of a list is still there, and so is what is dragged and dropped.
-        let apart = first.starts_with("remov") && words.iter().any(|word| word == "from")
-            || first == "drop" && sentence.contains("rag");
-        if apart {
-            return None;
-        }
-        if let Some(kind) = of_first(&words) {
-            return Some(kind);
-        }
-        // `Triggers the response`: what it sets going, nobody says.
-        let sets_going = first.strip_suffix('s').unwrap_or(first) == "trigger";
-        if sets_going && words.len() > 1 {
-            return Some(Kind::Run);
-        }
-        if at == 0 {
-            return None;
-        }
-        let verb = verbs::of_sentence(first).filter(|verb| verb.sure && verb.kind.is_grave() && verb.kind != Kind::Run);
-        verb.map(|verb| verb.kind).filter(|_| words.len() > 1).or_else(|| grave(&words))
-    })
+    let parts = sentence
+        .split([',', '/', ';', '(', ')'])
+        .flat_map(|part| part.split(" and "))
+        .flat_map(|part| part.split(" or "));
+    let mut listed = false;
+    parts.flat_map(|part| part.split(" then ")).filter(|part| !part.trim().is_empty()).take(9).enumerate().find_map(
+        |(at, part)| {
+            let words: Vec<String> = words(part).into_iter().take(6).collect();
+            let first = words.first()?;
+            // `Create, update, delete records`: one of a list of verbs.
+            let in_list = std::mem::replace(&mut listed, verbs::of_sentence(first).is_some());
+            let last = words.last().and_then(|word| verbs::of_sentence(word)).is_some_and(|verb| verb.sure);
+            listed |= last;
+            // `Whitelist or blacklist a customer`.
+            if LISTING.contains(first.as_str()) && words.get(1).is_some_and(|next| DETERMINERS.contains(next.as_str()))
+            {
+                return Some(Kind::Grant);
+            }
+            // `Create a new, empty file`.
+            if QUALIFYING.contains(first.as_str())
+                && !words.get(1).is_some_and(|next| DETERMINERS.contains(next.as_str()))
+            {
+                return None;
+            }
+            // What is taken out of a list is still there, and so is what is dragged and dropped.
+            let apart = first.starts_with("remov") && words.iter().any(|word| word == "from")
+                || first == "drop" && sentence.contains("rag");
+            if apart {
+                return None;
+            }
+            if let Some(kind) = of_first(&words) {
+                return Some(kind);
+            }
+            // `Triggers the response`: what it sets going, nobody says.
+            let sets_going = first.strip_suffix('s').unwrap_or(first) == "trigger";
+            if sets_going && words.len() > 1 {
+                return Some(Kind::Run);
+            }
+            if at == 0 {
+                return None;
+            }
+            let verb =
+                verbs::of_sentence(first).filter(|verb| verb.sure && verb.kind.is_grave() && verb.kind != Kind::Run);
+            let deletes = verb.is_some_and(|verb| verb.kind == Kind::Delete) && in_list;
+            verb.map(|verb| verb.kind).filter(|_| words.len() > 1 || deletes).or_else(|| grave(&words))
+        },
+    )
 }
 
 /// What arguments tell that nobody gives to something harmless.
@@ -255,6 +296,16 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
     }
     if let Some(at) = at(&GRANTING).and_then(place) {
         return Some((Told::Argument(at), Kind::Grant));
+    }
+    if let Some(at) = at(&BUDGETS).and_then(place) {
+        return Some((Told::Argument(at), Kind::Pay));
+    }
+    if let (Some(at), Some(_)) = (at(&SCHEDULED).and_then(place), at(&TOLD_LATER)) {
+        return Some((Told::Argument(at), Kind::Run));
+    }
+    let many = || at(&CHOSEN).filter(|_| found.kind == Some(Kind::Change) && !mild);
+    if let (Some(at), Some(_)) = (many().and_then(place), at(&CHANGES)) {
+        return Some((Told::Argument(at), Kind::Bulk));
     }
     // `git reset` with a commit or a mode throws work away.
     let resets = matches!(name.as_slice(), [git, reset] if git == "git" && reset == "reset");
@@ -293,15 +344,18 @@ pub(super) fn unknown(declared: &ToolSecurity, name: &[String], found: Nature) -
     if let Some(open) = declared.arguments.iter().position(|argument| chooses(argument) && !argument.closed) {
         return Some((Told::Choice(open), Kind::Unknown));
     }
-    let described = words(declared.subject.split('\n').nth(2).unwrap_or_default());
+    let said = senses::described(declared);
+    let described = words(said);
     let start = described.iter().position(|word| !FILLING.contains(word.as_str())).unwrap_or_default();
     let described = &described[start..];
     // `escalate_incident | Escalate incident 4`: the word of the name, or one in the form of a verb.
     let is_verb = |word: &str| VERB_ENDINGS.iter().any(|end| word.ends_with(end));
     let same = |word: &str| name.first().is_some_and(|own| phrase::same(own, word));
     let first = described.first().filter(|first| verbs::of_sentence(first).is_none());
-    let is_deed = name.len() > 1 && first.is_some_and(|first| is_verb(first) || same(first));
+    let is_deed = name.len() > 1
+        && first.is_some_and(|first| is_verb(first) || same(first))
+        && !senses::begins_with_acronym(said);
     let mild = name.iter().any(|word| MILD.contains(word.as_str()));
     let manages = found.kind == Some(Kind::Manage) && !described.is_empty() && !mild;
-    (is_deed || manages || nature::begins_with_verb(described)).then_some((Told::Nowhere, Kind::Unknown))
+    (is_deed || manages || sentence::begins_with_verb(described)).then_some((Told::Nowhere, Kind::Unknown))
 }

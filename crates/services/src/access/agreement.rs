@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::fault::{Fault, FaultKind};
 
 use crate::registry::approval::{Agreed, ApprovalRequest, Approvals, how_to_go_on};
-use crate::table::{Form, OwnCall};
+use crate::row::{Form, OwnCall};
 
 /// Makes sure that a person agreed to a change of rights that a tool asks for. A method needs nobody.
 ///

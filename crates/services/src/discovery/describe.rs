@@ -9,7 +9,7 @@ use switchboard_protocol::mgp::method;
 use switchboard_wire::Raw;
 
 use super::ToolFinder;
-use crate::table::{Answer, Needs, OwnMethod, OwnTool, run};
+use crate::row::{Answer, Needs, OwnMethod, OwnTool, run};
 
 /// Calls a tool that is not in the client's list. Passes the gate like every other call.
 pub const CALL: &str = "mgp_tools_call";

@@ -13,7 +13,7 @@ use switchboard_upstream::Server;
 use switchboard_wire::Raw;
 
 use super::{FinderState, VisibleTools};
-use crate::house::{ShownTool, View};
+use crate::house::{ServerView, ShownTool};
 
 /// Characters of a server's title that are searched.
 const MAX_TITLE_CHARS: usize = 100;
@@ -35,7 +35,7 @@ impl Index {
         self.held.read().generation >= generation
     }
 
-    fn update(&self, view: &dyn View) {
+    fn update(&self, view: &dyn ServerView) {
         let tools = tools_of(view);
         let mut held = self.held.write();
         // Another call may have come first, with a later view.
@@ -59,7 +59,7 @@ impl Index {
 
 impl FinderState {
     /// Brings the index up to date. Reading many new tools takes a while, so it is done beside the calls.
-    pub(crate) async fn index_up_to_date(&self, view: &Arc<dyn View>) {
+    pub(crate) async fn index_up_to_date(&self, view: &Arc<dyn ServerView>) {
         if self.index.is_of(view.generation()) {
             return;
         }
@@ -71,7 +71,7 @@ impl FinderState {
     /// Those of some tools that fit some words, the best first.
     pub(crate) async fn search_among(
         &self,
-        view: &Arc<dyn View>,
+        view: &Arc<dyn ServerView>,
         tools: &HashSet<&str>,
         words: &str,
         top: usize,
@@ -84,7 +84,7 @@ impl FinderState {
     pub(super) fn find(
         &self,
         judge: Option<&Arc<Judge>>,
-        view: &dyn View,
+        view: &dyn ServerView,
         seen: &VisibleTools,
         search: &Search,
         fits: &dyn Fn(&str) -> bool,
@@ -111,7 +111,7 @@ impl FinderState {
     }
 }
 
-fn tools_of(view: &dyn View) -> Vec<Tool> {
+fn tools_of(view: &dyn ServerView) -> Vec<Tool> {
     let titles: HashMap<&str, String> =
         view.servers().iter().filter_map(|server| Some((&**server.id(), title_of(server)?))).collect();
     let read = |shown: ShownTool<'_>| Tool {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::house::View;
+use crate::house::ServerView;
 use crate::instructions::bounded;
 
 /// Servers whose instructions go with one answer: those of others go with the next.
@@ -21,7 +21,7 @@ pub(super) struct Said {
 /// What the servers of these tools say that `given` does not name yet, the server of the first tool first. They are named
 /// there now.
 pub(super) fn not_yet_given<'a>(
-    view: &dyn View,
+    view: &dyn ServerView,
     tools: impl Iterator<Item = &'a str>,
     given: &mut HashSet<Arc<str>>,
 ) -> Vec<Said> {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use switchboard_catalog::{Budget, Level, Session, count_tokens};
+use switchboard_catalog::{Budget, Level, ToolSession, count_tokens};
 use switchboard_peer::{Context, Session as Client};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mcp::{app, method};
@@ -14,10 +14,10 @@ use switchboard_protocol::mgp::{Agreement, Extension};
 use switchboard_upstream::ListKind;
 use switchboard_wire::{Edit, Notification, Raw};
 
-use super::clients::Bearing;
 use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
-use crate::house::View;
+use crate::house::ServerView;
 use crate::registry::Registrar;
+use crate::tool_context::Bearing;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -25,7 +25,7 @@ const MOST_CATEGORIES: usize = 100;
 impl ToolFinder<'_> {
     /// A list of tools, cut down to what this client is given, with the kernel's tools for finding the others, under names that are
     /// as long as this client takes them.
-    pub async fn narrowed(&self, context: &Context, view: &Arc<dyn View>, list: Raw) -> Raw {
+    pub async fn narrowed(&self, context: &Context, view: &Arc<dyn ServerView>, list: Raw) -> Raw {
         let list = self.chosen(context, view, list).await;
         match self.bearing(context).max_name_length {
             Some(max) => with_names_within(&**view, list, max),
@@ -33,7 +33,7 @@ impl ToolFinder<'_> {
         }
     }
 
-    async fn chosen(&self, context: &Context, view: &Arc<dyn View>, list: Raw) -> Raw {
+    async fn chosen(&self, context: &Context, view: &Arc<dyn ServerView>, list: Raw) -> Raw {
         let seen = self.seen(&context.session, &list);
         let level = self.level_of(context, &**view, &seen);
         let asked = self.speaks_discovery(context);
@@ -81,7 +81,7 @@ impl ToolFinder<'_> {
     fn note_listed<I: Iterator<Item = String>>(
         &self,
         context: &Context,
-        view: &dyn View,
+        view: &dyn ServerView,
         level: Level,
         finding: bool,
         listed: impl FnOnce() -> I,
@@ -102,7 +102,7 @@ impl ToolFinder<'_> {
     }
 
     /// The tools of servers that are part of the kernel, but for those that are pinned.
-    fn unpinned_built_in(&self, context: &Context, view: &dyn View, seen: &VisibleTools) -> HashSet<String> {
+    fn unpinned_built_in(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> HashSet<String> {
         let pinned: HashSet<String> = self.discovery.with_client(&context.session, self.budget_of(context), |client| {
             client.loaded.pinned().map(str::to_owned).collect()
         });
@@ -124,7 +124,7 @@ impl ToolFinder<'_> {
     }
 
     /// Whether servers that a client may know of are still starting: its list is not all there is.
-    async fn awaits_servers(&self, context: &Context, view: &dyn View) -> bool {
+    async fn awaits_servers(&self, context: &Context, view: &dyn ServerView) -> bool {
         let starting: Vec<_> = view.servers().iter().filter(|server| !server.phase().is_settled()).collect();
         if starting.is_empty() {
             return false;
@@ -136,7 +136,7 @@ impl ToolFinder<'_> {
 
     /// Whether a client has the kernel's tools for finding tools: one that is not given everything, is given it only in
     /// part because servers are starting, or asked for them.
-    pub(super) async fn finds_tools(&self, context: &Context, view: &dyn View) -> Result<bool, Fault> {
+    pub(super) async fn finds_tools(&self, context: &Context, view: &dyn ServerView) -> Result<bool, Fault> {
         if self.speaks_discovery(context) || self.discovery.has_finding(&context.session) {
             return Ok(true);
         }
@@ -152,7 +152,7 @@ impl ToolFinder<'_> {
     }
 
     /// The tools for finding tools that a client has.
-    pub(crate) async fn finding_tools(&self, context: &Context, view: &dyn View) -> Vec<Raw> {
+    pub(crate) async fn finding_tools(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
         if !self.finds_tools(context, view).await.unwrap_or_default() {
             return Vec::new();
         }
@@ -183,7 +183,7 @@ impl ToolFinder<'_> {
         self.bearing(context).budget(self.house.tool_context().budget)
     }
 
-    fn level_of(&self, context: &Context, view: &dyn View, seen: &VisibleTools) -> Level {
+    fn level_of(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> Level {
         let budget = self.house.tool_context().budget;
         self.bearing(context).level(budget, seen.order.len(), seen.tokens, stands_alone(view))
     }
@@ -222,7 +222,7 @@ impl ToolFinder<'_> {
         self.discovery.kept(&key, |kept| {
             kept.seen = Some(seen.clone());
             kept.pinned = pinned;
-            let refused = Session::new(options.budget).pin(kept.pinned.clone());
+            let refused = ToolSession::new(options.budget).pin(kept.pinned.clone());
             if !refused.is_empty() {
                 tracing::warn!(?refused, "pinned tools that do not fit into their reserve are not listed");
             }
@@ -268,7 +268,7 @@ impl ToolFinder<'_> {
 }
 
 /// A list in which names of tools are cut to another length, or to none. One that two tools would have stays as it was.
-fn with_names_within(view: &dyn View, list: Raw, max: usize) -> Raw {
+fn with_names_within(view: &dyn ServerView, list: Raw, max: usize) -> Raw {
     let items = list.member(ListKind::Tools.key()).and_then(|tools| tools.elements()).unwrap_or_default();
     let mut others = HashSet::new();
     let mut renamed = |item: &Raw| -> Option<Raw> {
@@ -285,6 +285,6 @@ fn with_names_within(view: &dyn View, list: Raw, max: usize) -> Raw {
 }
 
 /// Whether there is one server, beside what is built in: nobody would put a kernel before it to have its tools hidden.
-fn stands_alone(view: &dyn View) -> bool {
+fn stands_alone(view: &dyn ServerView) -> bool {
     view.servers().iter().filter(|server| !server.is_built_in()).count() == 1
 }

@@ -17,7 +17,7 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::results::{FoundTool, fitting};
 use super::{ToolFinder, VisibleTools, instructions};
-use crate::house::View;
+use crate::house::ServerView;
 use crate::principal;
 use crate::registry::{Registrar, Written};
 
@@ -96,7 +96,7 @@ pub(super) struct Evict {
 
 impl ToolFinder<'_> {
     /// What is searched: nothing while the kernel ends, because what is found could not be called.
-    pub(super) async fn view_to_search(&self) -> Result<Arc<dyn View>, Fault> {
+    pub(super) async fn view_to_search(&self) -> Result<Arc<dyn ServerView>, Fault> {
         if self.house.is_draining() {
             let text = "Switchboard is ending: no tools can be found or loaded here any more";
             return Err(Fault::new(FaultKind::DiscoveryUnavailable, text));
@@ -143,7 +143,7 @@ impl ToolFinder<'_> {
     pub(super) async fn discover_tools(
         &self,
         context: &Context,
-        view: &Arc<dyn View>,
+        view: &Arc<dyn ServerView>,
         asked: &Discover,
     ) -> Result<Raw, Fault> {
         let started = Instant::now();
@@ -202,7 +202,7 @@ impl ToolFinder<'_> {
     pub(super) async fn request_tools(
         &self,
         context: &Context,
-        view: &Arc<dyn View>,
+        view: &Arc<dyn ServerView>,
         asked: Wanted,
     ) -> Result<Raw, Fault> {
         let Wanted { reason, context: about, requirements, create } = asked;
@@ -325,7 +325,7 @@ impl ToolFinder<'_> {
         Ok(Some((tool, added, count)))
     }
 
-    pub(super) async fn tool_session(&self, context: &Context, view: &Arc<dyn View>) -> Result<Raw, Fault> {
+    pub(super) async fn tool_session(&self, context: &Context, view: &Arc<dyn ServerView>) -> Result<Raw, Fault> {
         let list = view.visible_tools(context).await?;
         self.seen(&context.session, &list);
         let budget = self.budget_of(context);
@@ -345,7 +345,7 @@ impl ToolFinder<'_> {
     pub(super) async fn evict_tools(
         &self,
         context: &Context,
-        view: &Arc<dyn View>,
+        view: &Arc<dyn ServerView>,
         asked: &Evict,
     ) -> Result<Raw, Fault> {
         let list = view.visible_tools(context).await?;
@@ -376,7 +376,7 @@ impl ToolFinder<'_> {
     }
 
     /// What a client may see, with the index up to date.
-    async fn seen_now(&self, context: &Context, view: &Arc<dyn View>) -> Result<Arc<VisibleTools>, Fault> {
+    async fn seen_now(&self, context: &Context, view: &Arc<dyn ServerView>) -> Result<Arc<VisibleTools>, Fault> {
         let list = view.visible_tools(context).await?;
         self.discovery.index_up_to_date(view).await;
         Ok(self.seen(&context.session, &list))
@@ -386,7 +386,7 @@ impl ToolFinder<'_> {
     fn say_instructions<'a>(
         &self,
         context: &Context,
-        view: &dyn View,
+        view: &dyn ServerView,
         tools: impl Iterator<Item = &'a str>,
         answer: &mut Value,
     ) {
@@ -401,7 +401,7 @@ impl ToolFinder<'_> {
 
     /// Names the servers that are still coming up, and those that are not there or could not list their tools: of these
     /// nothing could be found. Only those that the client may use.
-    async fn say_what_starts(&self, context: &Context, view: &dyn View, answer: &mut Value) -> Result<(), Fault> {
+    async fn say_what_starts(&self, context: &Context, view: &dyn ServerView, answer: &mut Value) -> Result<(), Fault> {
         self.say_what_is_held(context, view, answer).await?;
         let starting: Vec<_> = view.servers().iter().filter(|server| !server.phase().is_settled()).collect();
         let missing: Vec<_> = view.servers().iter().filter(|server| server.is_missing()).collect();
@@ -420,7 +420,12 @@ impl ToolFinder<'_> {
     }
 
     /// Says that a better tool may be held back, and which command brings it.
-    async fn say_what_is_held(&self, context: &Context, view: &dyn View, answer: &mut Value) -> Result<(), Fault> {
+    async fn say_what_is_held(
+        &self,
+        context: &Context,
+        view: &dyn ServerView,
+        answer: &mut Value,
+    ) -> Result<(), Fault> {
         let held: Vec<_> = view.servers().iter().filter(|server| !server.quarantine().is_empty()).collect();
         if held.is_empty() {
             return Ok(());
@@ -435,7 +440,7 @@ impl ToolFinder<'_> {
     }
 
     /// Whether the tools of a server that was named can be searched: an empty answer would say that it has none.
-    async fn can_be_searched(&self, context: &Context, view: &dyn View, id: &str) -> Result<(), Fault> {
+    async fn can_be_searched(&self, context: &Context, view: &dyn ServerView, id: &str) -> Result<(), Fault> {
         let entitlements = self.house.entitlements().await?;
         let who = self.house.requester(context);
         let known = |server: &&Arc<Server>| entitlements.knows(&who, server);
@@ -463,7 +468,7 @@ impl ToolFinder<'_> {
     async fn waiting_for_permission(
         &self,
         context: &Context,
-        view: &dyn View,
+        view: &dyn ServerView,
     ) -> Result<Vec<(String, Vec<String>)>, Fault> {
         let entitlements = self.house.entitlements().await?;
         let mut waiting = Vec::new();
@@ -498,16 +503,16 @@ impl ToolFinder<'_> {
     }
 }
 
-fn risk_of(view: &dyn View, name: &str) -> Option<Risk> {
+fn risk_of(view: &dyn ServerView, name: &str) -> Option<Risk> {
     Some(view.tool(name)?.policy?.assessment.risk)
 }
 
-fn is_connected(view: &dyn View, name: &str) -> bool {
+fn is_connected(view: &dyn ServerView, name: &str) -> bool {
     let server = view.tool(name).and_then(|route| view.server_at(route.server));
     server.is_some_and(|server| server.hub_now().is_some())
 }
 
-fn server_of(view: &dyn View, name: &str) -> Option<String> {
+fn server_of(view: &dyn ServerView, name: &str) -> Option<String> {
     let route = view.tool(name)?;
     Some(view.server_at(route.server)?.id().to_string())
 }

@@ -7,7 +7,7 @@ use switchboard_protocol::mgp::EXTENSION_ID;
 use switchboard_protocol::proposals::manifest::declared::Operational;
 
 use super::VisibleTools;
-use crate::house::View;
+use crate::house::ServerView;
 
 /// Members of a definition that are for programs, or said again elsewhere in a result.
 const NOT_SHOWN: [&str; 4] = ["_meta", "icons", "execution", "security"];
@@ -30,7 +30,7 @@ pub(super) struct FoundTool {
 
 impl FoundTool {
     /// What is known of a tool that was found; `None` for one that may not be seen.
-    pub(super) fn of(view: &dyn View, seen: &VisibleTools, hit: &Hit) -> Option<Self> {
+    pub(super) fn of(view: &dyn ServerView, seen: &VisibleTools, hit: &Hit) -> Option<Self> {
         let raw = seen.tools.get(&*hit.id)?;
         let mut definition: Map<String, Value> = raw.view().ok()?;
         let security = definition.get("_meta").and_then(|meta| meta.get(EXTENSION_ID)?.get("security").cloned());

@@ -348,7 +348,7 @@ fn not_yours() -> Fault {
 }
 
 fn read<T: serde::de::DeserializeOwned>(params: &Raw) -> Result<T, Fault> {
-    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(&error)))
+    params.view().map_err(|error| Fault::new(FaultKind::InvalidParams, readable(params, &error)))
 }
 
 fn written<T: serde::Serialize>(answer: &T) -> Result<Raw, Fault> {

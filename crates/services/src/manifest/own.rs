@@ -8,14 +8,14 @@ use switchboard_protocol::proposals::manifest::{AuthCapabilities, AuthMethod, Ma
 use switchboard_wire::Raw;
 
 use super::shown;
-use crate::house::{Entitlements, View};
+use crate::house::{Entitlements, ServerView};
 
 /// How this caller is known, and the scopes that it may ask for.
 pub(super) fn auth_for(
     entitlements: &dyn Entitlements,
     session_ttl: Duration,
     context: &Context,
-    view: &dyn View,
+    view: &dyn ServerView,
     tools: &[&ManifestTool],
 ) -> AuthCapabilities {
     let method = match context.session.identity.method {

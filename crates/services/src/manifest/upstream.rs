@@ -20,7 +20,7 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Limits, Raw};
 use tokio::time::Instant;
 
-use crate::house::View;
+use crate::house::ServerView;
 
 /// How long a server may take.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -50,7 +50,7 @@ impl UpstreamManifests {
     }
 
     /// Forgets servers that are gone.
-    pub(super) fn retain(&self, view: &dyn View) {
+    pub(super) fn retain(&self, view: &dyn ServerView) {
         self.0.lock().retain(|id, _| view.servers().iter().any(|server| server.id() == id));
     }
 

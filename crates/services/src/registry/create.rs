@@ -19,7 +19,7 @@ use switchboard_wire::Raw;
 use super::approval::Approvals;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::register::invalid;
-use super::{Creating, Lifetime, Registrar, Registration, Run};
+use super::{Creating, Lifetime, Registrar, Run, ServerRegistration};
 use crate::discovery::ToolFinder;
 use crate::principal;
 
@@ -115,7 +115,7 @@ impl<'a> Registrar<'a> {
         if let Some(Err(why)) = builder.map(|builder| builder.runs(language)) {
             return Err(Fault::new(FaultKind::ResourceExhausted, why));
         }
-        let made = |registration: &Registration| matches!(registration.run, Run::Code { .. });
+        let made = |registration: &ServerRegistration| matches!(registration.run, Run::Code { .. });
         if self.registry.count(made) >= rules.most {
             let text = format!("{} tools were written and are in use, and no more may be", rules.most);
             return Err(Fault::new(FaultKind::ResourceExhausted, text)
@@ -158,7 +158,7 @@ impl<'a> Registrar<'a> {
             Language::Python => ("python", PYTHON),
             _ => ("javascript", JAVASCRIPT),
         };
-        let registration = Registration {
+        let registration = ServerRegistration {
             id: id.clone(),
             run: Run::Code {
                 language: language_name.to_owned(),

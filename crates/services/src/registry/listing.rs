@@ -19,7 +19,7 @@ use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, View};
+use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, ServerView};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Listing<'_, H> {
     fn offer(
         &self,
         entitlements: &dyn Entitlements,
-        view: &dyn View,
+        view: &dyn ServerView,
         who: &Requester,
         server: &Arc<Server>,
     ) -> OfferedServer {
@@ -149,7 +149,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Listing<'_, H> {
     }
 
     pub(super) async fn list(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: ListParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: ListParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let filter = asked.filter;
         let wanted = filter.status.as_deref().unwrap_or("connected");
         if !matches!(wanted, "connected" | "disconnected" | "all") {

@@ -122,7 +122,7 @@ impl<'a> Recommender<'a, DynHouse> {
 
 impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     pub(super) async fn recommend(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let asked: RecommendParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: RecommendParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let needed = if asked.capability_needed.trim().is_empty() { asked.task } else { asked.capability_needed };
         if needed.trim().is_empty() || needed.len() > MAX_QUERY_BYTES {
             return Err(invalid(format!(

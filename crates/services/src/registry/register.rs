@@ -21,7 +21,7 @@ use switchboard_wire::Raw;
 
 use super::approval::Approvals;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
-use super::{Entry, Lifetime, Registering, Registrar, Registration, Run};
+use super::{Entry, Lifetime, Registering, Registrar, Run, ServerRegistration};
 use crate::operator_actions::OperatorActions;
 use crate::principal;
 
@@ -77,9 +77,9 @@ impl<'a> Registrar<'a> {
             self.note_refused(context, method::DISCOVERY_REGISTER, None, &fault).await;
             return Err(fault);
         };
-        let asked: RegisterParams = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: RegisterParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let registration = registration(asked, rules, &context.session)?;
-        let registered = |registration: &Registration| matches!(registration.run, Run::Command(_));
+        let registered = |registration: &ServerRegistration| matches!(registration.run, Run::Command(_));
         if self.registry.is_taken(&registration.id) {
             let text = format!("there is a server `{}`, or one whose name looks like it", registration.id);
             return Err(Fault::new(FaultKind::ServerAlreadyRegistered, text));
@@ -150,7 +150,7 @@ impl<'a> Registrar<'a> {
     pub(super) async fn start_registered(
         &self,
         context: &Context,
-        registration: Registration,
+        registration: ServerRegistration,
         approval: Option<String>,
         most: usize,
     ) -> Result<Result<(), String>, Fault> {
@@ -187,7 +187,7 @@ impl<'a> Registrar<'a> {
     }
 
     /// Waits for a server that was just added, and takes it away again if it does not come up.
-    async fn bring_up(&self, registration: Registration, session: Arc<Session>) -> Result<(), String> {
+    async fn bring_up(&self, registration: ServerRegistration, session: Arc<Session>) -> Result<(), String> {
         self.house.servers_changed();
         let id = registration.id.as_str();
         let Some(server) = self.house.server(id) else { return Err("the kernel is ending".to_owned()) };
@@ -250,7 +250,7 @@ impl<'a> Registrar<'a> {
     }
 
     pub(super) async fn deregister_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
-        let asked: Gone = params.view().map_err(|error| invalid(readable(&error)))?;
+        let asked: Gone = params.view().map_err(|error| invalid(readable(params, &error)))?;
         let (session, who) = (&context.session, self.house.requester(context));
         let unknown = || Fault::new(FaultKind::UnknownResource, format!("there is no server `{}`", asked.id));
         let Some(registration) = self.registry.find(&asked.id) else {
@@ -311,10 +311,10 @@ impl<'a> Registrar<'a> {
     }
 
     /// Starts the servers that were registered to stay, as far as they still may be.
-    pub fn restore(&self, registrations: Vec<Registration>) {
+    pub fn restore(&self, registrations: Vec<ServerRegistration>) {
         let offers = self.house.server_offers();
         let (Some(rules), Some(builder)) = (&offers.register, &offers.builder) else { return };
-        let may_run = |registration: &Registration| match &registration.run {
+        let may_run = |registration: &ServerRegistration| match &registration.run {
             Run::Command(words) => {
                 rules.approved.contains(words) || words.first().is_some_and(|program| rules.programs.contains(program))
             }
@@ -346,7 +346,7 @@ impl<'a> Registrar<'a> {
 }
 
 /// Holds a server to what its registration says, whatever its builder thought.
-fn hold(spec: &mut ServerSpec, registration: &Registration) {
+fn hold(spec: &mut ServerSpec, registration: &ServerRegistration) {
     let mut policy = spec.policy.as_ref().clone();
     policy.trust = registration.trust_level();
     policy.only_for = Some(registration.principal.as_str().into());
@@ -355,7 +355,7 @@ fn hold(spec: &mut ServerSpec, registration: &Registration) {
 }
 
 /// A request as a registration: what it says, within what it may.
-fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -> Result<Registration, Fault> {
+fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -> Result<ServerRegistration, Fault> {
     if asked.transport.as_deref().is_some_and(|transport| transport != "stdio") {
         return Err(invalid(
             "`transport` can only be \"stdio\": other servers belong into the configuration".to_owned(),
@@ -381,7 +381,7 @@ fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -
         return Err(invalid(format!("`mgp.permissions_required` has more than {MOST_PERMISSIONS} entries")));
     }
     let claimed = asked.mgp.trust_level.as_deref().map_or(TrustLevel::Core, TrustLevel::claimed);
-    Ok(Registration {
+    Ok(ServerRegistration {
         id: asked.id,
         run: Run::Command(words),
         principal: session.principal.as_ref().to_owned(),
@@ -393,7 +393,7 @@ fn registration(asked: RegisterParams, rules: &Registering, session: &Session) -
 }
 
 /// The command as it may stand on record.
-fn told(registration: &Registration) -> Value {
+fn told(registration: &ServerRegistration) -> Value {
     match &registration.run {
         Run::Command(words) => {
             let words: Vec<Raw> = words.iter().map(|word| Raw::string(word)).collect();

@@ -14,7 +14,7 @@ use super::listing::Listing;
 use super::recommend::Recommender;
 use crate::house::DynHouse;
 use crate::not_admin;
-use crate::table::{Answer, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
+use crate::row::{Answer, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
 
 /// The kernel's tool that does what [`RECOMMEND_SERVERS`] does.
 const RECOMMEND: &str = "mgp_discovery_recommend";

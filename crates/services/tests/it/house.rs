@@ -19,10 +19,10 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_services::house::{
     AccessRights, BackgroundWork, CallableTool, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House,
-    OngoingCalls, ProfileTools, RecordKeeping, Requester, ServerDirectory, Setup, ShownTool, ToolRoute, View,
+    OngoingCalls, ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup, ShownTool, ToolRoute,
 };
 use switchboard_services::registry::ServerOffers;
-use switchboard_services::{Services, ToolContext};
+use switchboard_services::{Services, ToolContext, table};
 use switchboard_store::{AccessEntry, Store};
 use switchboard_upstream::{ListKind, Server};
 use switchboard_wire::{Id, Limits, Notification, Raw};
@@ -90,7 +90,7 @@ impl Default for Empty {
 
 struct Nothing;
 
-impl View for Nothing {
+impl ServerView for Nothing {
     fn servers(&self) -> &[Arc<Server>] {
         &[]
     }
@@ -155,7 +155,7 @@ impl Entitlements for Nothing {
 }
 
 impl ServerDirectory for Empty {
-    fn view(&self) -> Arc<dyn View> {
+    fn view(&self) -> Arc<dyn ServerView> {
         Arc::new(Nothing)
     }
 
@@ -365,6 +365,10 @@ impl Setup for Empty {
 
     fn services(&self) -> &Services {
         &self.services
+    }
+
+    fn own_tools(&self, context: &Context) -> Vec<Raw> {
+        table::listed(self, context, true)
     }
 
     fn servers_changed(&self) {}

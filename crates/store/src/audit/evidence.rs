@@ -22,6 +22,8 @@ use crate::{Digest, HeadPolicy, Mode, Options, StoreError, private};
 
 /// Length of the tip file. A head has less than 400 bytes.
 const TIP_BYTES: usize = 512;
+/// Heads whose signatures are looked at when the files are opened, the newest ones.
+const LOOKED_AT: usize = 256;
 
 /// The evidence of one log.
 #[derive(Debug)]
@@ -112,12 +114,42 @@ impl Evidence {
             let seq = gathered.tip.or_else(|| gathered.heads.into_iter().flatten().next_back()).map_or(0, |it| it.seq);
             return Err(StoreError::ChainBroken(Breach { seq, fault: Fault::NoHeads }));
         }
+        self.look_through(&gathered.heads)?;
         let mut newest: Vec<Head> = gathered.heads.into_iter().next_back().flatten().into_iter().collect();
         newest.extend(gathered.tip);
-        match newest.iter().find(|head| !self.trusted.contains(&head.key) || !head.is_genuine()) {
+        match newest.iter().find(|head| !self.is_ours(head)) {
             Some(head) => Err(StoreError::ChainBroken(Breach { seq: head.seq, fault: Fault::Forged })),
             None => Ok(newest),
         }
+    }
+
+    /// Whether a head is signed by one of the keys that count.
+    fn is_ours(&self, head: &Head) -> bool {
+        self.trusted.contains(&head.key) && head.is_genuine()
+    }
+
+    /// Looks at the heads on file as far as a start has the time: each is to be read, and of the newest each is to be ours.
+    /// What came before the operator accepted the log counts no more; the signatures of older ones are for `verify`.
+    fn look_through(&self, heads: &[Option<Head>]) -> Result<(), StoreError> {
+        let is_restore = |head: &Option<Head>| {
+            head.as_ref().is_some_and(|head| head.kind == HeadKind::Restored && self.is_ours(head))
+        };
+        let from = heads.iter().rposition(is_restore).unwrap_or_default();
+        let newest = heads.len().saturating_sub(LOOKED_AT);
+        let mut seq = 0;
+        for (line, head) in heads.iter().enumerate().skip(from) {
+            let fault = match head {
+                None => Fault::Unreadable { line: line + 1 },
+                Some(head) if line >= newest && !self.is_ours(head) => Fault::Forged,
+                Some(head) => {
+                    seq = head.seq;
+                    continue;
+                }
+            };
+            let seq = head.as_ref().map_or(seq, |head| head.seq);
+            return Err(StoreError::ChainBroken(Breach { seq, fault }));
+        }
+        Ok(())
     }
 }
 

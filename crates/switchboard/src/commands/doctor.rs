@@ -108,6 +108,7 @@ async fn store(loaded: &Loaded, report: &mut Report) {
     match store.tokens().list().await {
         Ok(tokens) => {
             let now = jiff::Timestamp::now();
+            let now = store.remembered_time().await.ok().flatten().map_or(now, |latest| latest.max(now));
             let good = tokens.iter().filter(|token| token.is_valid(now)).count();
             report.fine("store", &format!("can be opened; {good} of {} tokens are good", tokens.len()));
         }

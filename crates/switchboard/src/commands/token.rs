@@ -23,7 +23,8 @@ use crate::{memory, setup};
 pub(crate) async fn run(common: &Common, command: &TokenCommand) -> Outcome {
     let loaded = setup::read(common)?;
     let store = open_store(&loaded).await?;
-    let now = Timestamp::now();
+    // As `serve` judges them: after a clock went back, what had expired stays so.
+    let now = store.latest_time(Timestamp::now()).await?;
     tokens::adopt(&store, &loaded.data_dir, now).await?;
     let outcome = match command {
         TokenCommand::Create(options) => create(common, &loaded, &store, options, now).await,

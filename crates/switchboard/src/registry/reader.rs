@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::header::{ACCEPT, HeaderValue};
 use serde_json::Value;
 use switchboard_config::{RegistrySettings, Secret};
-use switchboard_transport::http_client::{Body, HttpOptions, Target};
+use switchboard_transport::http_client::{Body, HttpClientOptions, Target};
 use url::Url;
 
 use super::document::{Document, Page};
@@ -174,7 +174,7 @@ impl Reader {
     /// A document; `None` where there is none.
     async fn get(&self, url: &Url) -> Result<Option<Value>, ReadError> {
         let failed = |why: String| self.unreadable(&why);
-        let options = HttpOptions { body_limit: MAX_PAGE_BYTES, ..HttpOptions::default() };
+        let options = HttpClientOptions { body_limit: MAX_PAGE_BYTES, ..HttpClientOptions::default() };
         let target = Target::new(url.as_str(), &self.headers, options).map_err(|error| failed(chain(&error)))?;
         let mut headers = target.headers().clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));

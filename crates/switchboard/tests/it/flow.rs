@@ -111,7 +111,7 @@ fn the_operator_answers_a_question_of_a_server() {
     let open = || home.run(&["callbacks", "--json"]).json()["open"][0].clone();
     let asked = until(|| Some(open()).filter(|asked| !asked.is_null())).expect("a question");
     assert_eq!((&asked["server"], &asked["type"]), (&json!("one"), &json!("confirmation")));
-    assert_eq!(asked["message"], "Delete 15 files?");
+    assert_eq!(asked["message"], "Server `one` asks: Delete 15 files?");
     let id = &asked["id"].as_str().unwrap()[..8];
     assert!(home.run(&["callbacks"]).ok().contains("answers: confirm, cancel"));
     assert!(home.run(&["callbacks", "answer", id, "perhaps"]).err(2).contains("one of: confirm, cancel"));

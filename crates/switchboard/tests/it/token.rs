@@ -99,3 +99,27 @@ fn who_is_not_let_in_is_told_whether_a_token_is_missing_or_over() {
     home.run(&["token", "revoke", "brief"]).ok();
     until(|| told(Some(brief)).filter(|(_, code, _)| *code == 1002)).expect("one that was revoked is no token");
 }
+
+/// A clock that went back revives nothing: what is listed is what `serve` lets in, and a new token counts from the same time.
+#[tokio::test]
+async fn what_had_expired_is_listed_so_after_the_clock_went_back() {
+    use switchboard_store::{Location, Options, Store};
+
+    let home = Home::new();
+    create(&home, &["short", "--expires", "1h"]);
+    create(&home, &["lasting", "--expires", "never"]);
+    let store = Store::open(&Location::File(home.path(".local/share/switchboard/switchboard.db")), Options::default())
+        .await
+        .unwrap();
+    let seen = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(2);
+    store.latest_time(seen).await.unwrap();
+    store.close().await.unwrap();
+    let made = create(&home, &["later", "--expires", "1h"]);
+    assert!(made["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap() > seen, "{made}");
+    let listed = home.run(&["token", "list", "--json"]).json();
+    let states: Vec<_> =
+        listed["tokens"].as_array().unwrap().iter().map(|token| (&token["name"], &token["state"])).collect();
+    for expected in [("lasting", "good"), ("later", "good"), ("short", "expired")] {
+        assert!(states.contains(&(&expected.0.into(), &expected.1.into())), "{expected:?}: {states:?}");
+    }
+}

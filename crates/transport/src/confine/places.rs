@@ -173,6 +173,13 @@ impl Places {
             if let Some(stands) = hops.first().and_then(|file| places.code_around(file)) {
                 places.program.push(stands);
             }
+            if let Some(library) = hops.last().and_then(|file| library(file)).map(|folder| real(&folder))
+                && !places.runtime.iter().any(|known| library.starts_with(known))
+                && places.may_give(&library)
+                && !places.hides(&library)
+            {
+                places.program.push(library);
+            }
             if let [links @ .., last] = hops.as_slice()
                 && !links.is_empty()
                 && let Some(leads) = places.code_around(last)
@@ -264,6 +271,18 @@ fn package(file: &Path) -> Option<PathBuf> {
     marked.or_else(|| file.parent()).map(Path::to_path_buf)
 }
 
+/// The library of an interpreter, which stands beside its `bin` and is called like it: those of version managers are neither
+/// the system's nor, where they were put elsewhere, below the home folder.
+fn library(file: &Path) -> Option<PathBuf> {
+    let bin = file.parent().filter(|folder| folder.file_name() == Some(OsStr::new("bin")))?;
+    let name = file.file_name()?.to_str()?;
+    let stem = name.split(|letter: char| !letter.is_ascii_alphabetic()).next().filter(|stem| !stem.is_empty())?;
+    let library = bin.parent()?.join("lib");
+    let called_like_it = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(stem));
+    let mut inside = std::fs::read_dir(&library).ok()?.flatten();
+    inside.any(|entry| called_like_it(&entry.file_name()) && entry.path().is_dir()).then_some(library)
+}
+
 /// The path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
@@ -293,6 +312,12 @@ mod tests {
             "bare.py",
             ".nvm/v/bin/node",
             ".ssh/id",
+            "chains/3.11/bin/python3",
+            "chains/3.11/lib/python3.11/os.py",
+            "other/bin/python3",
+            "other/lib/ruby/x.rb",
+            ".hidden/bin/python3",
+            ".hidden/lib/python3.11/os.py",
         ] {
             std::fs::create_dir_all(at(file).parent().unwrap()).unwrap();
             std::fs::write(at(file), "").unwrap();
@@ -321,6 +346,10 @@ mod tests {
         ] {
             assert_eq!(find(program, args).program, [at(expected)], "{program} {args:?}");
         }
+        // An interpreter comes with its library, and with nothing that only stands beside it.
+        assert_eq!(find("chains/3.11/bin/python3", &[]).program, [at("chains/3.11/bin"), at("chains/3.11/lib")]);
+        assert_eq!(find("other/bin/python3", &[]).program, [at("other/bin")]);
+        assert!(!find(".hidden/bin/python3", &[]).program.contains(&at(".hidden/lib")));
         // What is no script gives nothing, and a tool chain is there for everybody.
         let plain = find("node", &[".ssh/id"]);
         assert_eq!(plain.program, Vec::<PathBuf>::new());

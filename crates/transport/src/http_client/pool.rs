@@ -16,7 +16,7 @@ use super::connection::{Connection, Failure};
 use super::head::Head;
 use super::outgoing::Outgoing;
 use super::reach::{Reach, Resolver, out_of_reach};
-use super::{HttpError, HttpOptions};
+use super::{HttpClientOptions, HttpError};
 
 /// How often unused connections are looked after.
 const SWEEP: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const SWEEP: Duration = Duration::from_secs(5);
 pub(super) struct Pool {
     base: Uri,
     authority: String,
-    options: HttpOptions,
+    options: HttpClientOptions,
     idle: Arc<Idle>,
 }
 
@@ -141,7 +141,7 @@ async fn sweep(idle: Weak<Idle>) {
 }
 
 impl Pool {
-    pub(super) fn new(url: &Url, options: HttpOptions) -> Result<Self, HttpError> {
+    pub(super) fn new(url: &Url, options: HttpClientOptions) -> Result<Self, HttpError> {
         let bad = |why: &str| HttpError::BadUrl { url: super::redact_url(url.as_str()), why: why.to_owned() };
         if !matches!(url.scheme(), "http" | "https") {
             return Err(bad("only http and https are spoken"));
@@ -173,7 +173,7 @@ impl Pool {
         &self.authority
     }
 
-    pub(super) const fn options(&self) -> &HttpOptions {
+    pub(super) const fn options(&self) -> &HttpClientOptions {
         &self.options
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard_transport::http_client::{Body, HttpError, HttpOptions, Target};
+use switchboard_transport::http_client::{Body, HttpClientOptions, HttpError, Target};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use super::{json, post, read_request, serve, target};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Hands out the connections that are made, for the test to answer by hand.
-async fn by_hand(options: HttpOptions) -> (Target, mpsc::Receiver<TcpStream>) {
+async fn by_hand(options: HttpClientOptions) -> (Target, mpsc::Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let there = target(&format!("http://{}/", listener.local_addr().unwrap()), options);
     let (made, connections) = mpsc::channel(16);
@@ -51,7 +51,7 @@ async fn let_it_arrive() {
 
 #[tokio::test]
 async fn an_idle_connection_that_the_server_closes_is_not_used_again() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     let (first, mut stream) = tokio::join!(post(&there, "x"), async {
         let mut stream = accept(&mut connections).await;
         answer(&mut stream, &json("1")).await;
@@ -69,7 +69,7 @@ async fn an_idle_connection_that_the_server_closes_is_not_used_again() {
 
 #[tokio::test]
 async fn bytes_that_nobody_asked_for_are_no_answer_to_the_next_question() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     for late in [false, true] {
         let (first, mut stream) = tokio::join!(post(&there, "x"), async {
             let mut stream = accept(&mut connections).await;
@@ -94,7 +94,7 @@ async fn bytes_that_nobody_asked_for_are_no_answer_to_the_next_question() {
 
 #[tokio::test]
 async fn connections_that_nobody_uses_are_closed() {
-    let options = HttpOptions { idle_timeout: Duration::from_millis(20), ..HttpOptions::default() };
+    let options = HttpClientOptions { idle_timeout: Duration::from_millis(20), ..HttpClientOptions::default() };
     let (there, mut connections) = by_hand(options).await;
     let (first, mut stream) = tokio::join!(post(&there, "x"), async {
         let mut stream = accept(&mut connections).await;
@@ -113,7 +113,7 @@ async fn connections_that_nobody_uses_are_closed() {
 
 #[tokio::test]
 async fn a_request_that_is_given_up_ends_its_connection() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     let asking = tokio::spawn({
         let there = there.clone();
         async move { post(&there, "x").await.map(drop) }
@@ -126,7 +126,7 @@ async fn a_request_that_is_given_up_ends_its_connection() {
 
 #[tokio::test]
 async fn a_stream_that_is_given_up_ends_its_connection() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     let asking = there.get_events(there.headers().clone(), None);
     let (answer, mut stream) = tokio::join!(asking, async {
         let mut stream = accept(&mut connections).await;
@@ -149,7 +149,7 @@ async fn a_stream_that_is_given_up_ends_its_connection() {
 
 #[tokio::test]
 async fn a_stream_that_breaks_is_no_stream_that_ends() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     let asking = there.get_events(there.headers().clone(), None);
     let (answer, ()) = tokio::join!(asking, async {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -163,7 +163,7 @@ async fn a_stream_that_breaks_is_no_stream_that_ends() {
 
 #[tokio::test]
 async fn a_refusal_before_the_whole_request_was_read_is_an_answer() {
-    let (there, mut connections) = by_hand(HttpOptions::default()).await;
+    let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
     let large = Bytes::from(vec![b'x'; 32 << 20]);
     let (refused, stream) = tokio::join!(timeout(PATIENCE, there.post(there.headers().clone(), large)), async {
         let mut stream = accept(&mut connections).await;
@@ -189,7 +189,7 @@ async fn an_answer_that_begins_early_does_not_cut_the_request_off() {
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
     ];
     for head in heads {
-        let (there, mut connections) = by_hand(HttpOptions::default()).await;
+        let (there, mut connections) = by_hand(HttpClientOptions::default()).await;
         let large = Bytes::from(vec![b'x'; 32 << 20]);
         let asking = async {
             let answer = there.post(there.headers().clone(), large).await.unwrap();
@@ -237,7 +237,7 @@ async fn large_bodies_pass_both_ways_however_they_are_marked_off() {
         }
     })
     .await;
-    let there = target(&format!("http://{address}/"), HttpOptions::default());
+    let there = target(&format!("http://{address}/"), HttpClientOptions::default());
     for kind in ["length", "chunks", "until the end"] {
         for size in [1, 4 << 10, (4 << 10) + 1, 8 << 10, 3 << 20] {
             let body = Bytes::from(format!("{kind}{}", "x".repeat(size)));
@@ -254,14 +254,14 @@ async fn what_comes_before_the_answer_is_passed_over() {
         format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n{}", json("1"))
     })
     .await;
-    let there = target(&format!("http://{address}/"), HttpOptions::default());
+    let there = target(&format!("http://{address}/"), HttpClientOptions::default());
     for _ in 0..2 {
         assert_eq!(post(&there, "x").await.unwrap().1, "1");
     }
     assert_eq!(connections.load(std::sync::atomic::Ordering::SeqCst), 1);
     for endless in ["HTTP/1.1 101 Switching\r\n\r\n".to_owned(), "HTTP/1.1 100 Continue\r\n\r\n".repeat(2000)] {
         let (address, _) = serve("127.0.0.1:0", move |_| endless.clone()).await;
-        let there = target(&format!("http://{address}/"), HttpOptions::default());
+        let there = target(&format!("http://{address}/"), HttpClientOptions::default());
         let error = timeout(PATIENCE, post(&there, "x")).await.unwrap().unwrap_err();
         assert!(matches!(error, HttpError::Broken { .. }), "{error}");
     }
@@ -276,7 +276,7 @@ async fn answers_that_are_no_http_are_named() {
         ("HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhell", "in the middle"),
     ] {
         let (address, _) = serve("127.0.0.1:0", move |_| text.to_owned()).await;
-        let there = target(&format!("http://{address}/"), HttpOptions::default());
+        let there = target(&format!("http://{address}/"), HttpClientOptions::default());
         let error = timeout(PATIENCE, post(&there, "x")).await.unwrap().unwrap_err();
         assert!(error.was_sent() && error.to_string().contains(why), "{error}");
     }

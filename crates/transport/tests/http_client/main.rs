@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard_transport::http_client::{Body, HttpError, HttpOptions, Target};
+use switchboard_transport::http_client::{Body, HttpClientOptions, HttpError, Target};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -56,7 +56,7 @@ fn json(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-fn target(url: &str, options: HttpOptions) -> Target {
+fn target(url: &str, options: HttpClientOptions) -> Target {
     Target::new(url, &[("authorization".to_owned(), "Bearer t".to_owned())], options).unwrap()
 }
 
@@ -77,7 +77,7 @@ async fn requests_share_one_connection_and_carry_path_query_host_and_headers() {
         json(std::str::from_utf8(&seen.body).unwrap())
     })
     .await;
-    let target = target(&format!("http://{address}/base/mcp?key=1"), HttpOptions::default());
+    let target = target(&format!("http://{address}/base/mcp?key=1"), HttpClientOptions::default());
     for body in ["one", "two", "three", "four"] {
         assert_eq!(post(&target, body).await.unwrap(), (200, Bytes::from(body)));
     }
@@ -91,7 +91,7 @@ async fn ipv6_addresses_work() {
     let Ok(probe) = TcpListener::bind("[::1]:0").await else { return };
     drop(probe);
     let (address, _) = serve("[::1]:0", |_| json("{}")).await;
-    assert_eq!(post(&target(&format!("http://{address}/"), HttpOptions::default()), "x").await.unwrap().0, 200);
+    assert_eq!(post(&target(&format!("http://{address}/"), HttpClientOptions::default()), "x").await.unwrap().0, 200);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_connection_that_the_server_closed_is_replaced_without_an_error() {
             .to_owned()
     })
     .await;
-    let target = target(&format!("http://{address}/"), HttpOptions::default());
+    let target = target(&format!("http://{address}/"), HttpClientOptions::default());
     for _ in 0..5 {
         assert_eq!(post(&target, "x").await.unwrap().0, 200);
     }
@@ -114,7 +114,7 @@ async fn a_server_that_promises_no_time_gets_a_new_connection_each_time() {
         "HTTP/1.1 200 OK\r\nkeep-alive: timeout=1, max=5\r\ncontent-length: 2\r\n\r\n{}".to_owned()
     })
     .await;
-    let target = target(&format!("http://{address}/"), HttpOptions::default());
+    let target = target(&format!("http://{address}/"), HttpClientOptions::default());
     for _ in 0..2 {
         post(&target, "x").await.unwrap();
     }
@@ -124,7 +124,8 @@ async fn a_server_that_promises_no_time_gets_a_new_connection_each_time() {
 #[tokio::test]
 async fn many_callers_at_once_all_get_their_own_answer() {
     let (address, _) = serve("127.0.0.1:0", |seen| json(std::str::from_utf8(&seen.body).unwrap())).await;
-    let target = target(&format!("http://{address}/"), HttpOptions { max_idle: 4, ..HttpOptions::default() });
+    let target =
+        target(&format!("http://{address}/"), HttpClientOptions { max_idle: 4, ..HttpClientOptions::default() });
     let mut callers = Vec::new();
     for number in 0..64 {
         let target = target.clone();
@@ -148,7 +149,7 @@ async fn redirects_are_named_and_not_followed() {
         "HTTP/1.1 307 T\r\nlocation: http://elsewhere.example/mcp?token=secret\r\ncontent-length: 0\r\n\r\n".to_owned()
     })
     .await;
-    let error = post(&target(&format!("http://{address}/"), HttpOptions::default()), "x").await.unwrap_err();
+    let error = post(&target(&format!("http://{address}/"), HttpClientOptions::default()), "x").await.unwrap_err();
     let text = error.to_string();
     assert!(text.contains("http://elsewhere.example/mcp") && !text.contains("secret"), "{text}");
     assert_eq!(connections.load(Ordering::SeqCst), 1);
@@ -162,7 +163,10 @@ async fn answers_that_are_too_long_are_given_up() {
     let event = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {}", "x".repeat(2000));
     for text in [declared, chunked, event] {
         let (address, _) = serve("127.0.0.1:0", move |_| text.clone()).await;
-        let target = target(&format!("http://{address}/"), HttpOptions { body_limit: 1000, ..HttpOptions::default() });
+        let target = target(
+            &format!("http://{address}/"),
+            HttpClientOptions { body_limit: 1000, ..HttpClientOptions::default() },
+        );
         let outcome = match target.post(target.headers().clone(), Bytes::new()).await {
             Ok(answer) => match answer.body {
                 Body::Events(mut events) => events.next().await.map(|_| ()),
@@ -189,7 +193,7 @@ async fn events_are_read_one_by_one_and_the_connection_is_used_again() {
         }
     })
     .await;
-    let target = target(&format!("http://{address}/"), HttpOptions::default());
+    let target = target(&format!("http://{address}/"), HttpClientOptions::default());
     let answer = target.get_events(target.headers().clone(), Some("7")).await.unwrap();
     let Body::Events(mut events) = answer.body else { panic!("no stream") };
     let first = events.next().await.unwrap().unwrap();
@@ -208,7 +212,7 @@ async fn what_breaks_says_whether_it_was_sent() {
         let (mut stream, _) = listener.accept().await.unwrap();
         read_request(&mut stream).await.unwrap();
     });
-    let there = target(&format!("http://{address}/"), HttpOptions::default());
+    let there = target(&format!("http://{address}/"), HttpClientOptions::default());
     let error = post(&there, "x").await.unwrap_err();
     assert!(error.was_sent(), "{error}");
     // The listener is gone now.
@@ -221,7 +225,7 @@ async fn a_server_that_does_not_accept_is_given_up_in_time() {
     // The handshake of TLS never comes to an end: nobody answers.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let options = HttpOptions { connect_timeout: Duration::from_millis(50), ..HttpOptions::default() };
+    let options = HttpClientOptions { connect_timeout: Duration::from_millis(50), ..HttpClientOptions::default() };
     let error = post(&target(&format!("https://{address}/"), options), "x").await.unwrap_err();
     assert!(matches!(error, HttpError::Connect { .. }), "{error}");
 }
@@ -229,18 +233,18 @@ async fn a_server_that_does_not_accept_is_given_up_in_time() {
 #[test]
 fn addresses_and_headers_that_cannot_be_used_are_refused() {
     for url in ["", "ftp://x/", "http://", "not a url", "http://[::1/", "http://user:pw@host/"] {
-        assert!(matches!(Target::new(url, &[], HttpOptions::default()), Err(HttpError::BadUrl { .. })), "{url}");
+        assert!(matches!(Target::new(url, &[], HttpClientOptions::default()), Err(HttpError::BadUrl { .. })), "{url}");
     }
     let bad = [("x y".to_owned(), "v".to_owned())];
-    assert!(matches!(Target::new("http://h/", &bad, HttpOptions::default()), Err(HttpError::BadHeader(_))));
+    assert!(matches!(Target::new("http://h/", &bad, HttpClientOptions::default()), Err(HttpError::BadHeader(_))));
     let secret = [("authorization".to_owned(), "se\ncret".to_owned())];
-    let error = Target::new("http://h/", &secret, HttpOptions::default()).unwrap_err();
+    let error = Target::new("http://h/", &secret, HttpClientOptions::default()).unwrap_err();
     assert!(!error.to_string().contains("cret"), "{error}");
 }
 
 #[test]
 fn a_sibling_stays_on_its_origin() {
-    let target = target("http://host:8080/sse?x=1", HttpOptions::default());
+    let target = target("http://host:8080/sse?x=1", HttpClientOptions::default());
     assert_eq!(target.join("/messages?session=1").unwrap().display(), "http://host:8080/messages");
     assert_eq!(target.join("post").unwrap().display(), "http://host:8080/post");
     for other in ["http://evil.example/", "https://host:8080/", "//evil.example/x", "http://host/"] {

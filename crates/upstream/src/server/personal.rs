@@ -26,8 +26,8 @@ use crate::spec::Sharing;
 /// A connection without a call for so long is ended.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 /// Principals that have connections to one server at a time: over the network, and to one in this process.
-const MOST: usize = 256;
-const MOST_HERE: usize = 4_096;
+const MAX_PRINCIPALS: usize = 256;
+const MAX_PRINCIPALS_IN_PROCESS: usize = 4_096;
 
 /// The connections of a server that belong to single principals.
 #[derive(Default)]
@@ -98,7 +98,8 @@ impl Server {
             }
             !idle
         });
-        let most = if matches!(self.spec.target, Target::InProcess(_)) { MOST_HERE } else { MOST };
+        let most =
+            if matches!(self.spec.target, Target::InProcess(_)) { MAX_PRINCIPALS_IN_PROCESS } else { MAX_PRINCIPALS };
         if all.len() >= most {
             return None;
         }

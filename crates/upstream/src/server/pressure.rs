@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_flow::breaker::{Breaker, BreakerPolicy, BreakerState, Passage};
+use switchboard_flow::breaker::{Breaker, BreakerDecision, BreakerPolicy, BreakerState};
 use switchboard_flow::meter::{Bucket, Rate};
 use switchboard_flow::retry;
 use switchboard_peer::{CallError, Reply};
@@ -77,9 +77,9 @@ impl Server {
         }
         let policy = self.policy_now().pressure.breaker;
         match pressure.breaker.lock().pass(&policy, self.began.elapsed()) {
-            Passage::Pass => Ok(Trial { server: self, probe: false }),
-            Passage::Probe => Ok(Trial { server: self, probe: true }),
-            Passage::Refuse(wait) => {
+            BreakerDecision::Pass => Ok(Trial { server: self, probe: false }),
+            BreakerDecision::Probe => Ok(Trial { server: self, probe: true }),
+            BreakerDecision::Refuse(wait) => {
                 let text = format!("server `{}` failed too often; no calls are made to it for a while", self.id());
                 Err(Fault::new(FaultKind::UpstreamUnavailable, text)
                     .from_server(self.id().as_ref())

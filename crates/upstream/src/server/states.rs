@@ -1,9 +1,10 @@
-//! Which `requestState` a modern server gave to whom, and for what.
+//! Which `requestState` a modern server gave to whom, and for what; and what was asked for with it.
 //!
 //! To the server all clients are one, so it cannot bind what it gives out to the one who got it: that is done here. What is
 //! not remembered, after a restart for instance, is for the server to judge.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
 
 /// How long it is remembered.
-const LIFE: Duration = Duration::from_mins(10);
+const STATE_TTL: Duration = Duration::from_mins(10);
 /// RequestStates of one server that are remembered. Whoever has most of them makes room.
 const MAX_STATES: usize = 4096;
 /// Of these, those of one principal; its oldest make room. Nobody pushes out what was given to somebody else.
@@ -25,6 +26,9 @@ const MAX_STATES_OF_ONE: usize = 256;
 const MAX_REQUESTS_OF_ONE: usize = 16;
 /// Principals that one state may be given to. A server that gives the same to more than that tells nobody apart by it.
 const MAX_PRINCIPALS: usize = 64;
+
+/// Questions of one answer whose keys are remembered.
+const MAX_QUESTIONS: usize = 64;
 
 /// A request that a state may be given for, or is sent with.
 #[derive(Debug, Clone)]
@@ -63,6 +67,8 @@ struct Owner {
     principal: Arc<str>,
     fingerprint: [u8; 32],
     until: Instant,
+    /// The keys of what was asked for with it.
+    asked: Box<[u64]>,
 }
 
 /// The states of one server.
@@ -92,19 +98,41 @@ impl RequestStates {
         }
     }
 
-    /// Remembers the state in an answer, if there is one.
+    /// Whether the one who makes this request was asked for what it brings under this key.
+    pub fn was_asked(&self, server: &str, request: &StatefulRequest, key: &str) -> bool {
+        let state = request.params.as_ref().and_then(|params| params.member("requestState"));
+        let (given, now, asked) = (self.given.lock(), Instant::now(), hash_of(key));
+        let Some(owners) = given.get(&key_of(state.as_ref())) else { return false };
+        let fingerprint = request.fingerprint(server);
+        let mut own = owners.iter().filter(|owner| owner.principal == request.principal && owner.until > now);
+        own.any(|owner| owner.fingerprint == fingerprint && owner.asked.contains(&asked))
+    }
+
+    /// Remembers what an answer asks for, if it asks for anything, and the state that goes with it.
     pub fn note(&self, server: &str, request: &StatefulRequest, reply: &Reply) {
-        /// Most answers have none, and need not be opened for it.
-        static MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"requestState\""));
+        /// Most answers ask for nothing, and need not be opened for it.
+        static MEMBERS: LazyLock<[Finder<'static>; 2]> =
+            LazyLock::new(|| ["\"requestState\"", "\"inputRequests\""].map(Finder::new));
         let Ok(result) = &reply.outcome else { return };
-        if MEMBER.find(result.as_bytes()).is_none() {
+        if MEMBERS.iter().all(|member| member.find(result.as_bytes()).is_none()) {
             return;
         }
-        let ResultType::InputRequired { state: Some(state), .. } = bridge::result_type(result) else { return };
+        let Ok(result) = Object::open(result) else { return };
+        // A task that asks is a complete answer.
+        let asked = result.get("inputRequests").and_then(|asked| Object::open(&asked).ok());
+        let asked: Box<[u64]> =
+            asked.iter().flat_map(Object::iter).take(MAX_QUESTIONS).map(|(key, _)| hash_of(&key)).collect();
+        let state = match bridge::result_type_of(&result) {
+            ResultType::InputRequired { state, .. } => state,
+            _ => None,
+        };
+        if state.is_none() && asked.is_empty() {
+            return;
+        }
         let now = Instant::now();
         let (principal, fingerprint) = (request.principal.clone(), request.fingerprint(server));
         let mut states = self.given.lock();
-        let key = key(&state);
+        let key = key_of(state.as_ref());
         states.retain(|_, owners| {
             owners.retain(|owner| owner.until > now);
             !owners.is_empty()
@@ -125,7 +153,7 @@ impl RequestStates {
         {
             forget_oldest(&mut states, greediest);
         }
-        states.entry(key).or_default().push(Owner { principal, fingerprint, until: now + LIFE });
+        states.entry(key).or_default().push(Owner { principal, fingerprint, until: now + STATE_TTL, asked });
     }
 }
 
@@ -153,6 +181,18 @@ fn forget_oldest(states: &mut HashMap<[u8; 32], Vec<Owner>>, principal: &str) {
             states.remove(&key);
         }
     }
+}
+
+/// What the key of a question is remembered by.
+fn hash_of(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What is asked without a state is remembered under none.
+fn key_of(state: Option<&Raw>) -> [u8; 32] {
+    state.map_or([0; 32], key)
 }
 
 /// However it is spelled: decoders skip blanks and marks, so its letters and digits count.
@@ -206,6 +246,28 @@ mod tests {
         for principal in ["bob", "eve"] {
             assert_eq!(states.brought("srv", &request(principal, of_eve)), StateOwnership::Own);
         }
+    }
+
+    /// An answer to a question is known by who was asked, for which request, with which state and under which key.
+    #[test]
+    fn a_question_is_known_by_all_that_it_came_with() {
+        let states = RequestStates::default();
+        let reply = |text: &str| -> Reply { Ok(Raw::parse(text.to_owned(), &Limits::default()).unwrap()).into() };
+        let asked = |who, params, key| states.was_asked("srv", &request(who, params), key);
+        let with = r#"{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{}}}"#;
+        states.note("srv", &request("bob", r#"{"name":"t"}"#), &reply(with));
+        assert!(asked("bob", r#"{"name":"t","requestState":"s1"}"#, "who"));
+        assert!(!asked("bob", r#"{"name":"t","requestState":"s1"}"#, "what"));
+        assert!(!asked("bob", r#"{"name":"t","requestState":"s2"}"#, "who"));
+        assert!(!asked("bob", r#"{"name":"t"}"#, "who"));
+        assert!(!asked("bob", r#"{"name":"u","requestState":"s1"}"#, "who"));
+        assert!(!asked("eve", r#"{"name":"t","requestState":"s1"}"#, "who"));
+        // A task, or a server that needs no state.
+        let without = r#"{"taskId":"1","status":"input_required","inputRequests":{"where":{}}}"#;
+        states.note("srv", &request("bob", r#"{"name":"t"}"#), &reply(without));
+        assert!(asked("bob", r#"{"name":"t"}"#, "where"));
+        assert!(!asked("bob", r#"{"name":"t","requestState":"s1"}"#, "where"));
+        assert_eq!(states.brought("srv", &request("eve", r#"{"name":"t"}"#)), StateOwnership::Unknown);
     }
 
     fn reply(state: &str) -> Reply {

@@ -48,8 +48,20 @@ const FOR_FILES: [&str; 14] = [
     "filesystem",
     "files",
 ];
+/// Words of tools that work on files.
+const OF_FILES: [&str; 8] = ["file", "files", "filesystem", "directory", "directories", "folder", "folders", "disk"];
 /// Words of tools to which `x:y` may be a file in a revision.
 const OF_GIT: [&str; 7] = ["git", "commit", "commits", "revision", "revisions", "repository", "blame"];
+
+/// Words of tools that give resources to a cluster.
+const OF_CLUSTERS: [&str; 8] =
+    ["kubernetes", "kubectl", "k8s", "helm", "openshift", "argocd", "kustomize", "kubeconfig"];
+/// Words in names of tools that run a program in a page, and words of those that have pages.
+const EVALUATES: [&str; 4] = ["evaluate", "eval", "javascript", "js"];
+const OF_BROWSERS: [&str; 9] =
+    ["browser", "puppeteer", "playwright", "chrome", "chromium", "devtools", "selenium", "webdriver", "dom"];
+/// Words in names of tools that apply patches.
+const APPLIES: [&str; 6] = ["patch", "patches", "apply", "am", "diff", "mbox"];
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct About {
@@ -57,12 +69,28 @@ pub(super) struct About {
     pub(super) is_for_people: bool,
     /// It works on a repository of git.
     pub(super) speaks_of_git: bool,
+    /// It works on files.
+    pub(super) speaks_of_files: bool,
+    /// The paths in what it is given for a cluster are those of containers.
+    pub(super) speaks_of_clusters: bool,
+    /// The code that it is given runs in a page, where paths are routes.
+    pub(super) evaluates_in_page: bool,
+    /// It applies patches.
+    pub(super) applies_patches: bool,
 }
 
 impl About {
     pub(super) fn of(subject: &str) -> Self {
-        let words = words(subject);
-        let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-        Self { is_for_people: has(&FOR_PEOPLE) && !has(&FOR_FILES), speaks_of_git: has(&OF_GIT) }
+        let (all, name) = (words(subject), words(subject.lines().next().unwrap_or_default()));
+        let has = |list: &[&str]| all.iter().any(|word| list.contains(&word.as_str()));
+        let is_called = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
+        Self {
+            is_for_people: has(&FOR_PEOPLE) && !has(&FOR_FILES),
+            speaks_of_git: has(&OF_GIT),
+            speaks_of_files: has(&OF_FILES),
+            speaks_of_clusters: has(&OF_CLUSTERS),
+            evaluates_in_page: is_called(&EVALUATES) && has(&OF_BROWSERS),
+            applies_patches: is_called(&APPLIES),
+        }
     }
 }

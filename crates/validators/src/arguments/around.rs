@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use switchboard_policy::risk::fallback::words;
+use switchboard_policy::keys::{self, Key, Mark};
 use switchboard_wire::{Kind, Object, Raw};
 
 use super::role::{self, Role, in_string};
@@ -16,63 +16,10 @@ const MAX_NESTED: usize = role::MAX_DEPTH;
 /// Strings that together are one folder.
 const MAX_STEPS: usize = 16;
 
-/// Words of keys for variables.
-const VARIABLES: [&str; 5] = ["env", "envs", "environ", "environment", "envvars"];
-/// Whole keys for them: beside a command these are its variables.
-const ALSO_VARIABLES: [&str; 3] = ["vars", "variables", "exports"];
-/// Last words of keys for the folder where a command runs.
-const FOLDERS: [&str; 14] = [
-    "cwd",
-    "pwd",
-    "wd",
-    "workdir",
-    "workingdir",
-    "workingdirectory",
-    "workspace",
-    "dir",
-    "directory",
-    "folder",
-    "path",
-    "root",
-    "chdir",
-    "worktree",
-];
-/// What may stand in front of them: what is only found in front of other places (`file_path`) makes no folder.
-const BEFORE_FOLDERS: [&str; 26] = [
-    "work",
-    "working",
-    "current",
-    "cur",
-    "start",
-    "starting",
-    "initial",
-    "project",
-    "repo",
-    "repository",
-    "git",
-    "workspace",
-    "base",
-    "root",
-    "home",
-    "dir",
-    "directory",
-    "folder",
-    "exec",
-    "execution",
-    "run",
-    "process",
-    "shell",
-    "command",
-    "app",
-    "package",
-];
-/// Whole keys for what a command is sent.
-const INPUTS: [&str; 6] = ["stdin", "std_in", "standard_input", "input", "stdin_data", "stdin_text"];
-
 /// Whether a key is for what a command is sent, and for nothing else.
 pub(super) fn is_sent(key: &str) -> bool {
-    let whole = words(key).join("_");
-    whole != "input" && INPUTS.contains(&whole.as_str())
+    let key = Key::of(key);
+    key.whole() != "input" && key.said().has(Mark::Input)
 }
 
 /// What stands around the command of an object: beside it, and in objects beside it (`options`).
@@ -87,14 +34,12 @@ fn collect(object: &Object, around: &mut Around, depth: usize) {
     // What an object beside a command has as variables are the command's.
     let has_command = depth > 0 || object.iter().any(runs);
     for (key, member) in object.iter() {
-        let parts = words(&key);
-        let whole = parts.join("_");
-        let is_environment = |word: &String| VARIABLES.contains(&word.as_str());
-        if parts.iter().any(is_environment) || has_command && ALSO_VARIABLES.contains(&whole.as_str()) {
+        let key = Key::of(&key);
+        if key.has(Mark::Variables) || has_command && key.said().has(Mark::Variables) {
             variables(&member, &mut around.variables, 0);
-        } else if is_folder(&parts) {
+        } else if is_folder(&key) {
             texts(&member, &mut around.folders, 0);
-        } else if INPUTS.contains(&whole.as_str()) {
+        } else if key.said().has(Mark::Input) {
             let lines = || member.elements().map(|lines| lines.iter().filter_map(Raw::as_text).collect::<Vec<_>>());
             around.inputs.extend(member.as_text().or_else(|| Some(lines()?.join("\n"))));
         } else {
@@ -148,10 +93,10 @@ fn texts(value: &Raw, found: &mut Vec<String>, depth: usize) {
     }
 }
 
-/// Whether a key of these words is for the folder where a command runs.
-fn is_folder(words: &[String]) -> bool {
-    let Some((last, before)) = words.split_last() else { return false };
-    FOLDERS.contains(&last.as_str()) && before.iter().all(|word| BEFORE_FOLDERS.contains(&word.as_str()))
+/// Whether a key is for the folder where a command runs. What is only found in front of other places (`file_path`) makes none.
+fn is_folder(key: &Key<'_>) -> bool {
+    let before = |word: &str| keys::of_word(word).has(Mark::BeforeFolder);
+    key.said_last().has(Mark::Folder) && key.words().rev().skip(1).all(before)
 }
 
 /// Every variable in a value that holds some.

@@ -70,6 +70,15 @@ pub(super) fn names_path(places: &[path::Scope], text: &str) -> bool {
         || text.contains('%') && percent::decoded(text).is_some_and(|decoded| as_written(places, &decoded))
 }
 
+/// Whether a text of one word is the route of an interface, by a name of it that stands for another: `/users/{id}`.
+pub(super) fn is_route(text: &str) -> bool {
+    let is_word =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_filled = |name: &str| name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).is_some_and(is_word);
+    let names = || text.split('/').skip(1);
+    text.starts_with('/') && names().any(is_filled) && names().all(|name| is_word(name) || is_filled(name))
+}
+
 fn as_written(places: &[path::Scope], text: &str) -> bool {
     let separated = text.contains(['/', '\\']);
     let file = text.to_ascii_lowercase().contains("file:/");

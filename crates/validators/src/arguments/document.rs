@@ -8,6 +8,7 @@ mod marked;
 
 use std::borrow::Cow;
 
+use super::place::ends_line;
 use crate::Finding;
 
 /// Values of one text; one with more is refused.
@@ -47,6 +48,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
             marked::read(text, &mut reader);
         }
         text.split(ends_line).for_each(|line| reader.line(line));
+        table(text, &mut reader);
     }
     if reader.is_full {
         let message = format!("a text holds more than {MAX_VALUES} values, and not all can be looked at");
@@ -55,9 +57,21 @@ pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
     Ok(reader.pairs)
 }
 
-/// Whether some reader of documents ends a line here.
-const fn ends_line(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+/// The cells of a table, each below the word that its column begins with: what lines have between one sign.
+fn table<'a>(text: &'a str, reader: &mut Reader<'a>) {
+    for sign in [',', ';', '\t', '|'] {
+        let cells = |line: &'a str| line.split(sign).map(|cell| unquoted(cell.trim()).0);
+        let mut lines = text.split(ends_line).filter(|line| line.contains(sign));
+        let heads: Vec<&str> = lines.next().into_iter().flat_map(cells).collect();
+        heads.iter().for_each(|cell| reader.push("", "", Cow::Borrowed(cell), false));
+        for line in lines {
+            let is_row = line.matches(sign).count() + 1 == heads.len();
+            for (at, cell) in cells(line).enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                let head = heads.get(at).copied().filter(|_| is_row).unwrap_or_default();
+                reader.push(keyed(head), "", Cow::Borrowed(cell), false);
+            }
+        }
+    }
 }
 
 /// A key whose values stand below it.
@@ -121,7 +135,7 @@ impl<'a> Reader<'a> {
         {
             self.above.clear();
             self.section = name.trim_matches(['[', ']', '"', '\'']);
-            return self.push("", "", Cow::Borrowed(self.section), true);
+            return self.push("", "", Cow::Borrowed(self.section), self.section != "..");
         }
         let column = line.len() - line.trim_start().len();
         let mut item = bare;
@@ -150,6 +164,9 @@ impl<'a> Reader<'a> {
         }
         match parted(item) {
             Some((key, value)) => {
+                if key.contains(['/', '\\', '~', '$', '%']) || key == ".." {
+                    self.push("", parent, Cow::Borrowed(key), false);
+                }
                 let value = without_marks(value);
                 let opens_text = value.starts_with(['|', '>']) && value.len() <= 3;
                 if !opens_text {

@@ -38,19 +38,21 @@ pub(super) fn climbs_in_part(word: &str) -> bool {
 }
 
 /// The value that stands right behind an option of one letter: `-C/etc`, `-xf/etc/x`, `-C..`, `-Isrc/include`.
-pub(super) fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
+fn behind_letter<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
     // `--/etc/x` has no name of an option: who takes the dashes away has a path.
-    let bare = word.trim_start_matches('-');
-    if bare.len() < word.len() && bare.len() > 1 && bare.starts_with(['/', '~']) && !word.contains(char::is_whitespace)
-    {
+    let bare = word.strip_prefix('-')?.trim_start_matches('-');
+    if word.contains(char::is_whitespace) {
+        return None;
+    }
+    if bare.len() > 1 && bare.starts_with(['/', '~']) {
         return Some(bare);
     }
-    let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
-    let value = letters.get(1..).filter(|value| !value.contains(char::is_whitespace))?;
-    if let Some(climb) = step_behind(letters) {
+    if let Some(climb) = step_behind(bare) {
         return Some(climb);
     }
-    // `-f\\etc\\x` has several; `-d\\t` is a sign that parts columns.
+    let letters = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let value = letters.get(1..)?;
+    // `-f\etc\x` has several; `-d\t` is a sign that parts columns.
     let several = letters.matches('\\').count() > 1;
     let at = letters.find(|c: char| matches!(c, '/' | '~' | '$') || several && c == '\\')?;
     let behind = letters.get(at..).filter(|_| at < MAX_LETTERS)?;
@@ -58,22 +60,27 @@ pub(super) fn value_of_option<'a>(places: &[path::Scope], word: &'a str) -> Opti
     if absolute { Some(behind) } else { Some(value).filter(|value| place::is_separated(value)) }
 }
 
-/// The same where nobody knows how many letters stand in front of a relative path (`-nflink/x`), and behind `=`.
+/// What an option has as its value, as far as it may be a path: behind `=`, or glued to it, also where nobody knows how many
+/// letters stand in front (`-nflink/x`).
 pub(super) fn values_of_option<'a>(places: &[path::Scope], word: &'a str) -> impl Iterator<Item = &'a str> {
     let named = word.strip_prefix('-').and_then(|_| word.split_once('=')).map(|(_, value)| value);
     let named =
         named.filter(|value| !value.is_empty() && (place::is_separated(value) || value.starts_with(['~', '$'])));
-    let glued = value_of_option(places, word);
+    let glued = behind_letter(places, word);
     let letters = word.strip_prefix('-').filter(|_| named.is_none() && glued.is_some_and(|value| !is_absolute(value)));
     let later = letters.into_iter().flat_map(|letters| (2..MAX_LETTERS).filter_map(|at| letters.get(at..)));
     let later = later.filter(|value| place::is_separated(value) && value.starts_with(|c: char| c.is_alphanumeric()));
-    named.into_iter().chain(glued.filter(|_| named.is_none())).chain(later)
+    named.into_iter().chain(glued).chain(later)
 }
 
-/// The value of one option that is a whole path: then the word is no name of a file in some folder.
-pub(super) fn absolute_value<'a>(places: &[path::Scope], word: &'a str) -> Option<&'a str> {
-    let one = word.starts_with('-') && !word.contains(char::is_whitespace);
-    values_of_option(places, word).next().filter(|value| one && is_absolute(value))
+/// Whether a word is an option whose value is a whole path: then it is no name of a file in some folder.
+pub(super) fn has_absolute_value(places: &[path::Scope], word: &str) -> bool {
+    !word.contains(char::is_whitespace) && values_of_option(places, word).next().is_some_and(is_absolute)
+}
+
+/// Whether a word is an option with its value glued to it.
+pub(super) fn has_glued_value(places: &[path::Scope], word: &str) -> bool {
+    behind_letter(places, word).is_some()
 }
 
 fn is_absolute(value: &str) -> bool {
@@ -117,20 +124,4 @@ pub(super) fn is_pattern(word: &str) -> bool {
     let braces = || word.split('{').skip(1).any(|rest| rest.split_once('}').is_some_and(|(inside, _)| chooses(inside)));
     let groups = || ["@(", "!(", "+("].iter().any(|sign| word.contains(sign));
     !word.contains(char::is_whitespace) && (word.contains(['*', '?', '[']) || braces() || groups())
-}
-
-/// The values in a text of options (`-f /x --to=/y`).
-pub(super) fn values_of_options(text: &str) -> Vec<&str> {
-    let is_option = |word: &str| {
-        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '-'))
-    };
-    if !is_option(text) {
-        return Vec::new();
-    }
-    let values = text.split_whitespace().map(|word| match word.split_once('=').filter(|_| is_option(word)) {
-        Some((_, value)) => value,
-        None if is_option(word) => step_behind(word.trim_start_matches('-')).unwrap_or_default(),
-        None => word,
-    });
-    values.filter(|value| !value.is_empty()).collect()
 }

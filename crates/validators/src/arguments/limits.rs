@@ -4,6 +4,7 @@
 //! is judged with its key, with what the schema of the tool tells of it, and with whether another argument is the path.
 //! A string that is JSON itself is walked into as well, since many servers read it so.
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Kind, Limits as WireLimits, Object, Raw, RefusalKind};
 
@@ -12,7 +13,7 @@ use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
 use super::{
-    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, document, glued, patch, pattern, remote, sql, uri, value, words,
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, pattern, remote, sql, uri, value, words,
 };
 use crate::{Finding, Verdict};
 
@@ -48,16 +49,40 @@ struct Known<'a> {
     files: bool,
     /// Whether it is for what is mounted into a container.
     mount: bool,
+    /// Whether its text is a document, or may speak of places, by its key.
+    document: bool,
+    text: bool,
+    /// Whether it goes to a cluster, and whether a text would by its key alone.
+    for_cluster: bool,
+    spec: bool,
+    /// Whether it is part of a resource, and of what runs its containers.
+    resource: bool,
+    of_node: bool,
     evidence: Evidence<'a>,
 }
 
 impl Known<'_> {
     const fn nothing() -> Self {
-        let (field, role) = (Field::Unknown, Role::Other);
-        let (named, operand, words, patch, files, mount) = (false, false, false, false, false, false);
-        let (machine, other, several) = (Machine::No, remote::Other::No, false);
-        let evidence = Evidence::none();
-        Self { field, role, named, machine, other, several, operand, words, patch, files, mount, evidence }
+        Self {
+            field: Field::Unknown,
+            role: Role::Other,
+            named: false,
+            machine: Machine::No,
+            other: remote::Other::No,
+            several: false,
+            operand: false,
+            words: false,
+            patch: false,
+            files: false,
+            mount: false,
+            document: false,
+            text: false,
+            for_cluster: false,
+            spec: false,
+            resource: false,
+            of_node: false,
+            evidence: Evidence::none(),
+        }
     }
 }
 
@@ -113,6 +138,8 @@ impl<'a> Limits<'a> {
                 let has_command =
                     runs || !known.evidence.is_declared() && object.iter().any(|(key, _)| is_command(&key));
                 let of_host = matches!(known.role, Role::Url | Role::Host);
+                let of_cluster = self.checks.about.speaks_of_clusters;
+                let resource = (known.resource || known.for_cluster) && !value::is_config(&object);
                 object.iter().try_for_each(|(key, member)| {
                     let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
                     let mut field = Field::of(&key, role, &evidence);
@@ -151,6 +178,11 @@ impl<'a> Limits<'a> {
                     let words = in_words;
                     let (patch, files) = (patch::is_key(&key), pattern::is_key_of_files(&key));
                     let mount = value::is_mount_key(&key);
+                    let last = Key::of(&key).said_last();
+                    let (document, text) = (last.has(Mark::Document), last.has(Mark::Text));
+                    let for_cluster = of_cluster && value::is_for_cluster(&key, &member);
+                    let spec = of_cluster && Key::of(&key).has(Mark::Spec);
+                    let of_node = resource && value::is_of_node(known.of_node, &key);
                     let inner = Known {
                         field,
                         role,
@@ -163,6 +195,12 @@ impl<'a> Limits<'a> {
                         patch,
                         files,
                         mount,
+                        document,
+                        text,
+                        for_cluster,
+                        spec,
+                        resource,
+                        of_node,
                         evidence,
                     };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
@@ -173,6 +211,9 @@ impl<'a> Limits<'a> {
                 let words = known.words && known.role != Role::CommandWords;
                 let inner = Known { evidence: known.evidence.element(), words, ..known.clone() };
                 let elements = value.elements().unwrap_or_default();
+                if let Some(steps) = self.steps(&elements, known) {
+                    return self.patched(&steps, depth);
+                }
                 elements.iter().enumerate().try_for_each(|(index, element)| {
                     // The words of a command are judged as one.
                     if known.field == Field::Command && element.kind() == Kind::String {
@@ -192,9 +233,39 @@ impl<'a> Limits<'a> {
         }
     }
 
+    /// The steps of a patch of JSON, where a list under this key is one: to a cluster, or by its key. Where a pointer names a place
+    /// of a system, it may be any list of what is to be done.
+    fn steps(&self, elements: &[Raw], known: &Known<'_>) -> Option<Vec<(Vec<String>, Option<Raw>)>> {
+        let about = &self.checks.about;
+        let of_cluster = about.speaks_of_clusters && (known.patch || known.resource);
+        if !(of_cluster || known.patch && (self.anchored || !about.speaks_of_files)) {
+            return None;
+        }
+        let steps = value::steps(elements)?;
+        let places = &self.checks.places;
+        let is_place = |pointer: &String| body::names_path(places, pointer) || pointer.contains("..");
+        (of_cluster || !steps.iter().flat_map(|(pointers, _)| pointers).any(is_place)).then_some(steps)
+    }
+
+    /// What the steps of a patch put into a document, each at the place to which it leads.
+    fn patched(&self, steps: &[(Vec<String>, Option<Raw>)], depth: usize) -> Result<(), Refused> {
+        steps.iter().enumerate().try_for_each(|(index, (pointers, value))| {
+            let Some(value) = value else { return Ok(()) };
+            let key = pointers.first().and_then(|pointer| pointer.rsplit('/').next()).unwrap_or_default();
+            let role = role::of(key);
+            let resource = self.checks.about.speaks_of_clusters;
+            let of_node =
+                resource && pointers.iter().flat_map(|pointer| pointer.split('/')).fold(false, value::is_of_node);
+            let field = Field::of(key, role, &Evidence::none());
+            let inner = Known { field, role, resource, of_node, ..Known::nothing() };
+            self.value(value, &inner, depth + 1).map_err(|refused| under(&index.to_string(), under("value", refused)))
+        })
+    }
+
     fn host(&self, text: &str, known: &Known<'_>) -> Verdict {
         let Known { field, role, named, machine, other, evidence, .. } = known;
-        let key = remote::Key { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
+        let key =
+            remote::Meaning { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
         remote::check(&self.checks.scopes, &key, text)
     }
 
@@ -204,6 +275,9 @@ impl<'a> Limits<'a> {
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
         let Known { field, role, words, evidence, .. } = known;
+        if known.resource && !known.of_node && value::is_of_container(text) {
+            return if self.hosts { at(SCOPE, self.host(text, known)) } else { Ok(()) };
+        }
         // What stands behind is a place in the container.
         let given = text;
         let text = if known.mount { value::mounted(text).unwrap_or(text) } else { text };
@@ -221,9 +295,14 @@ impl<'a> Limits<'a> {
                 refused
             });
         }
+        if self.checks.about.evaluates_in_page && place::is_program(*field, text) {
+            at(SCOPE, place::check_routes(&self.checks.places, text, self.world))?;
+            return if self.hosts { at(SCOPE, self.host(text, known)) } else { Ok(()) };
+        }
         let for_people = matches!(field, Field::Body) && self.checks.about.is_for_people;
         let unread = self.checks.places.is_empty() || (is_body || for_people) && !known.patch;
-        if !unread && known.patch && patch::is_encoded(text) {
+        let applied = known.patch || self.checks.about.applies_patches && !self.checks.places.is_empty();
+        if applied && patch::is_encoded(text) {
             let message =
                 "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
             return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
@@ -248,13 +327,16 @@ impl<'a> Limits<'a> {
                 at(SCOPE, place::inside(&self.checks.places, &joined, self.world))?;
             }
         }
-        if *field == Field::Unknown {
+        let mut manifest = false;
+        if *field == Field::Unknown || (known.document || is_place && is_text) && !is_body {
             let pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
-            self.document(text, &pairs, depth + 1)?;
+            let of_cluster = self.checks.about.speaks_of_clusters;
+            manifest = of_cluster && value::is_manifest(text, &pairs, known.spec);
+            self.document(text, &pairs, manifest, depth + 1)?;
         }
         let routed = (*field == Field::Unknown && !self.checks.places.is_empty() && value::has_routes(text))
             .then(|| value::without_routes(text, &self.checks.places));
-        let text = routed.as_deref().unwrap_or(text);
+        let text = if manifest { "" } else { routed.as_deref().unwrap_or(text) };
         // Escapes of a JSON string inside of the string are read by who reads JSON twice.
         if let Some(inner) = role::unquoted(text).filter(|_| !is_body) {
             self.text(&inner, known, depth + 1)?;
@@ -269,11 +351,14 @@ impl<'a> Limits<'a> {
             if !several {
                 at(SCOPE, place::check(&self.checks.places, field, evidence, anchored, text, self.world))?;
             }
+            if (field == Field::Unknown || is_place && is_text && !is_body) && !known.text {
+                at(SCOPE, place::check_quoted(&self.checks.places, text, self.world))?;
+            }
             if *role == Role::Path {
                 at(SCOPE, place::check_url_as_name(&self.checks.places, text, self.world))?;
             }
             if matches!(role, Role::Code | Role::Script) {
-                at(SCOPE, place::check_word(&self.checks.places, text, self.world))?;
+                at(SCOPE, place::check_code(&self.checks.places, text, self.world))?;
             }
             if matches!(role, Role::Sql | Role::Query) {
                 let mut files = sql::files(text).into_iter();
@@ -306,14 +391,16 @@ impl<'a> Limits<'a> {
 
     /// The values of a document in a string. What stands under a key for places or commands is one; other values count as a
     /// whole text does that names a path by itself.
-    fn document(&self, text: &str, pairs: &[document::Pair<'_>], depth: usize) -> Result<(), Refused> {
+    fn document(&self, text: &str, pairs: &[document::Pair<'_>], manifest: bool, depth: usize) -> Result<(), Refused> {
         if depth > MAX_DEPTH {
             let message = format!("the arguments are nested deeper than {MAX_DEPTH}");
             return Err(refused(ARGUMENTS, Finding::new("arguments-depth", message)));
         }
         let places = &self.checks.places;
         let routes = !pairs.is_empty() && !places.is_empty() && value::has_routes(text);
-        pairs.iter().try_for_each(|pair @ document::Pair { key, value, .. }| {
+        pairs.iter().try_for_each(|pair @ document::Pair { key, parent, value, .. }| {
+            let in_container =
+                manifest && value::is_of_container(value) && !value::is_of_node(value::is_of_node(false, parent), key);
             let evidence = Evidence::none();
             let role = role::of(key);
             let field = Field::of(key, role, &evidence);
@@ -321,7 +408,7 @@ impl<'a> Limits<'a> {
             let named = remote::is_name_key(key);
             let other = remote::Other::of(key);
             let known = Known { field, role, named, machine, other, evidence, ..Known::nothing() };
-            if !places.is_empty() && !pair.is_line {
+            if !places.is_empty() && !pair.is_line && !in_container {
                 let judged = match field {
                     Field::Command => self.words(value, role),
                     Field::Place | Field::Perhaps if value::is_place(pair, role, routes, places) => {
@@ -372,8 +459,7 @@ impl<'a> Limits<'a> {
             if index == 0 && role != Role::CommandWords {
                 return place::check_program(places, word, self.world);
             }
-            let option = word.split_once('=').filter(|_| word.starts_with('-'));
-            place::check_word(places, option.map_or(word.as_str(), |(_, value)| value), self.world)
+            place::check_argument(places, word, self.world)
         })
     }
 }

@@ -4,252 +4,16 @@
 //! tool, others in some tools and streets, branches or elements of a page in others. What the schema says of a value
 //! counts for more than its key.
 
-use switchboard_policy::risk::fallback::words as parts_of;
+use switchboard_policy::keys::{self, Key, Mark};
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Object, Raw};
 
-/// Last words of keys that name machines.
-const MACHINES: [&str; 48] = [
-    "host",
-    "hosts",
-    "hostname",
-    "hostnames",
-    "fqdn",
-    "server",
-    "servers",
-    "gateway",
-    "gateways",
-    "upstream",
-    "upstreams",
-    "peer",
-    "peers",
-    "proxy",
-    "proxies",
-    "dns",
-    "nameserver",
-    "nameservers",
-    "backend",
-    "backends",
-    "broker",
-    "brokers",
-    "endpoint",
-    "endpoints",
-    "bootstrap",
-    "resolver",
-    "resolvers",
-    "relay",
-    "relays",
-    "bastion",
-    "router",
-    "routers",
-    "machine",
-    "machines",
-    "vm",
-    "vms",
-    "collector",
-    "collectors",
-    "mirror",
-    "mirrors",
-    "ip",
-    "ips",
-    "addr",
-    "addrs",
-    "smarthost",
-    "jumphost",
-    "registry",
-    "registries",
-];
-/// Last words of keys that name machines in some tools.
-const PERHAPS_MACHINES: [&str; 17] = [
-    "remote",
-    "remotes",
-    "target",
-    "targets",
-    "connection",
-    "connections",
-    "node",
-    "nodes",
-    "site",
-    "sites",
-    "website",
-    "websites",
-    "domains",
-    "origin",
-    "instance",
-    "replica",
-    "coordinator",
-];
-/// The same of keys whose strings are also somebody's mail or street.
-const ADDRESSES: [&str; 2] = ["address", "addresses"];
-/// Keys that name machines as a whole.
-const WHOLE: [&str; 5] = ["contact_points", "connect_to", "connect", "jump_box", "listen_to"];
-/// Ends of words that are written together: `dbhost`, `smtpserver`.
-const GLUED: [&str; 12] = [
-    "host",
-    "hosts",
-    "hostname",
-    "hostnames",
-    "server",
-    "servers",
-    "address",
-    "broker",
-    "brokers",
-    "gateway",
-    "endpoint",
-    "proxy",
-];
-/// Words that end so and name no machine.
-const NOT_GLUED: [&str; 4] = ["ghost", "ghosts", "observer", "observers"];
-/// Words behind the one that names a machine.
-const QUALIFIERS: [&str; 16] = [
-    "name",
-    "names",
-    "list",
-    "string",
-    "str",
-    "value",
-    "primary",
-    "secondary",
-    "master",
-    "replica",
-    "fallback",
-    "default",
-    "override",
-    "a",
-    "b",
-    "uri",
-];
-/// Words in front of an address that leads to no machine.
-const OTHER_ADDRESSES: [&str; 20] = [
-    "email",
-    "mail",
-    "street",
-    "postal",
-    "home",
-    "billing",
-    "shipping",
-    "delivery",
-    "wallet",
-    "contract",
-    "memory",
-    "cell",
-    "mac",
-    "customer",
-    "token",
-    "sender",
-    "recipient",
-    "bitcoin",
-    "eth",
-    "ethereum",
-];
-/// Members of a schema that say that its remotes and targets are those of git.
-const OF_GIT: [&str; 9] =
-    ["branch", "refspec", "repo_path", "repository", "repo", "commit", "base_branch", "source_branch", "branch_name"];
 /// Codes of languages (ISO 639-1) that tools for texts take as a target.
 const LANGUAGES: [&str; 61] = [
     "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu", "fa",
     "fi", "fr", "ga", "gl", "gu", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "kn", "ko", "la",
     "lt", "lv", "mk", "ml", "mr", "ms", "nl", "no", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "ta", "te",
     "th", "tr", "uk", "zh",
-];
-/// Last words of members that say something about a machine, and do not name it.
-const SETTINGS: [&str; 96] = [
-    "port",
-    "user",
-    "username",
-    "login",
-    "password",
-    "passwd",
-    "pass",
-    "token",
-    "key",
-    "secret",
-    "credential",
-    "auth",
-    "database",
-    "db",
-    "schema",
-    "catalog",
-    "table",
-    "collection",
-    "index",
-    "path",
-    "prefix",
-    "route",
-    "protocol",
-    "scheme",
-    "transport",
-    "version",
-    "timeout",
-    "ttl",
-    "interval",
-    "delay",
-    "retry",
-    "retries",
-    "attempt",
-    "limit",
-    "max",
-    "min",
-    "size",
-    "count",
-    "weight",
-    "priority",
-    "id",
-    "uuid",
-    "type",
-    "kind",
-    "role",
-    "class",
-    "title",
-    "description",
-    "comment",
-    "note",
-    "label",
-    "tag",
-    "group",
-    "status",
-    "state",
-    "enabled",
-    "disabled",
-    "active",
-    "ssl",
-    "tls",
-    "secure",
-    "verify",
-    "cert",
-    "ca",
-    "region",
-    "zone",
-    "location",
-    "country",
-    "city",
-    "timezone",
-    "os",
-    "image",
-    "platform",
-    "arch",
-    "model",
-    "provider",
-    "mode",
-    "level",
-    "method",
-    "header",
-    "param",
-    "parameter",
-    "query",
-    "body",
-    "env",
-    "command",
-    "arg",
-    "option",
-    "setting",
-    "config",
-    "meta",
-    "metadata",
-    "annotation",
-    "feature",
-    "encoding",
-    "charset",
 ];
 /// Formats of hosts.
 const HOST_FORMATS: [&str; 4] = ["hostname", "idn-hostname", "ipv4", "ipv6"];
@@ -259,6 +23,8 @@ const HOST_FORMATS: [&str; 4] = ["hostname", "idn-hostname", "ipv4", "ipv6"];
 pub(super) enum Machine {
     /// It names something else, or nothing is known.
     No,
+    /// It names a machine where a port stands behind.
+    WithPort,
     /// It names what git calls by a name of its own, or an address of git.
     OfGit,
     /// It does in some tools; in others mail goes there, or the post.
@@ -274,7 +40,7 @@ impl Machine {
     pub(super) const fn beside_command(self) -> Self {
         match self {
             Self::Surely => Self::Surely,
-            Self::Perhaps | Self::Address | Self::OfGit | Self::No => Self::No,
+            Self::Perhaps | Self::Address | Self::OfGit | Self::WithPort | Self::No => Self::No,
         }
     }
 
@@ -285,38 +51,38 @@ impl Machine {
         }
         let by_key = Self::of_key(key);
         let of_git = || {
-            let last = parts_of(key).pop().unwrap_or_default();
-            matches!(last.as_str(), "remote" | "target" | "origin" | "upstream")
-                && OF_GIT.iter().any(|name| around.member(name).is_declared())
+            matches!(Key::of(key).last(), "remote" | "target" | "origin" | "upstream")
+                && keys::marked(Mark::OfGit).any(|name| around.member(name).is_declared())
         };
         if by_key > Self::No && of_git() { Self::OfGit } else { by_key }
     }
 
     fn of_key(key: &str) -> Self {
-        let mut parts = parts_of(key);
-        if WHOLE.contains(&parts.join("_").as_str()) {
+        let key = Key::of(key);
+        if key.said().has(Mark::Machine) {
             return Self::Surely;
         }
         // `server_2`, `host1`.
-        let qualifies = |part: &str| QUALIFIERS.contains(&part) || part.bytes().all(|byte| byte.is_ascii_digit());
-        let mut qualified = false;
-        while parts.len() > 1 && parts.last().is_some_and(|last| qualifies(last)) {
-            parts.pop();
-            qualified = true;
-        }
-        let Some((last, front)) = parts.split_last() else { return Self::No };
+        let qualifies =
+            |part: &&str| keys::of_word(part).has(Mark::Qualifies) || part.bytes().all(|byte| byte.is_ascii_digit());
+        let behind = key.words().rev().take_while(qualifies).count().min(key.words().count().saturating_sub(1));
+        let mut words = key.words().rev().skip(behind);
+        let (Some(last), qualified) = (words.next(), behind > 0) else { return Self::No };
         let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
-        let glued =
-            || GLUED.iter().any(|end| last.len() > end.len() && last.ends_with(end)) && !NOT_GLUED.contains(&last);
-        if front.iter().any(|part| OTHER_ADDRESSES.contains(&part.as_str())) && last.starts_with("address") {
+        let said = keys::of_word(last);
+        let ends = |(at, _): (usize, char)| at > 0 && keys::of_word(&last[at..]).has(Mark::EndsMachine);
+        let glued = || !said.has(Mark::NoMachine) && last.char_indices().any(ends);
+        if last.starts_with("address") && words.any(|word| keys::of_word(word).has(Mark::NoNetwork)) {
             Self::No
-        } else if MACHINES.contains(&last) || glued() {
+        } else if said.has(Mark::Machine) || glued() {
             Self::Surely
-        } else if ADDRESSES.contains(&last) && !qualified {
+        } else if said.has(Mark::Address) && !qualified {
             Self::Address
-        } else if PERHAPS_MACHINES.contains(&last) && !qualified {
+        } else if said.has(Mark::PerhapsMachine) && !qualified {
             // `node_name` and `site_name` are labels in most tools.
             Self::Perhaps
+        } else if said.has(Mark::WithPort) {
+            Self::WithPort
         } else {
             Self::No
         }
@@ -332,6 +98,7 @@ impl Machine {
         let number = || word.bytes().all(|byte| byte.is_ascii_digit());
         match self {
             Self::No => false,
+            Self::WithPort => has_port(word) && !is_range(word),
             Self::OfGit => word.contains([':', '@']) && is_plain_host(word),
             Self::Surely => !number(),
             Self::Address => is_plain_host(word) && !is_range(word) && !is_account(word),
@@ -350,7 +117,7 @@ impl Machine {
             Self::Surely => every_word().collect(),
             _ if pieces().all(|piece| !piece.contains(char::is_whitespace)) => pieces().collect(),
             // A sentence, or hosts that say so by their ports.
-            Self::Address | Self::Perhaps => every_word().filter(|word| has_port(word)).collect(),
+            Self::Address | Self::Perhaps | Self::WithPort => every_word().filter(|word| has_port(word)).collect(),
         }
     }
 }
@@ -396,9 +163,9 @@ fn is_language(word: &str) -> bool {
 
 /// Whether a member of an object about a machine is for something else than its name: a port, a user, an option.
 pub(super) fn is_setting(key: &str) -> bool {
-    let last = parts_of(key).pop().unwrap_or_default();
-    let counted = |word: &str| word.strip_suffix('s').is_some_and(|one| SETTINGS.contains(&one));
-    SETTINGS.contains(&last.as_str()) || counted(&last)
+    let key = Key::of(key);
+    let counted = || key.last().strip_suffix('s').is_some_and(|one| keys::of_word(one).has(Mark::Setting));
+    key.said_last().has(Mark::Setting) || counted()
 }
 
 /// Whether a key is for where a journey begins: another one says where it ends, and its value is a name in letters.
@@ -415,6 +182,7 @@ pub(super) fn is_departure(object: &Object, key: &str) -> bool {
 }
 
 fn has_port(word: &str) -> bool {
-    let port = word.rsplit_once(':').filter(|(host, _)| is_plain_host(host)).map(|(_, port)| port);
+    let port =
+        word.rsplit_once(':').filter(|(host, _)| is_plain_host(host) && !host.contains(':')).map(|(_, port)| port);
     port.is_some_and(|port| port.parse::<u16>().is_ok())
 }

@@ -9,8 +9,8 @@ mod reader;
 
 use std::collections::HashSet;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
-use switchboard_policy::risk::fallback::words;
 
 use super::World;
 use super::place;
@@ -22,8 +22,6 @@ const MAX_NAMES: usize = 8_192;
 const MAX_FOLDERS: usize = 64;
 /// Names with each number of folders taken off, together.
 const MAX_READINGS: usize = 65_536;
-/// Words of keys whose strings are patches.
-const KEYS: [&str; 6] = ["patch", "patches", "diff", "diffs", "udiff", "hunk"];
 
 /// What a text says that is a patch.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -103,11 +101,7 @@ impl Patch {
 
 /// Whether the strings under a key are patches.
 pub(crate) fn is_key(key: &str) -> bool {
-    // Most keys have none of these words.
-    let lower = || key.to_ascii_lowercase();
-    key.len() > 3
-        && ["patch", "diff", "hunk"].iter().any(|word| lower().contains(word))
-        && words(key).iter().any(|word| KEYS.contains(&word.as_str()))
+    Key::of(key).has(Mark::Patch)
 }
 
 /// What stands in lines by which a patch is told.
@@ -118,11 +112,21 @@ const BEGINNINGS: [&str; 9] = ["+++ ", "*** ", "--- ", "diff --", "Index:", "ren
 /// Whether a text is a mail whose body no reader of lines can see: git decodes it before it looks for a patch.
 pub(crate) fn is_encoded(text: &str) -> bool {
     const HEADER: &str = "content-transfer-encoding:";
-    text.lines().any(|line| {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
         let (name, kind) = line.split_at_checked(HEADER.len()).unwrap_or_default();
-        let kind = kind.to_ascii_lowercase();
-        name.eq_ignore_ascii_case(HEADER) && (kind.contains("base64") || kind.contains("quoted-printable"))
-    })
+        if !name.eq_ignore_ascii_case(HEADER) {
+            continue;
+        }
+        // A header goes on in lines that begin with a blank.
+        let folded = lines.peek().filter(|next| next.starts_with([' ', '\t'])).copied().unwrap_or_default();
+        let kind = format!("{kind} {folded}").to_ascii_lowercase();
+        let kind = kind.split([';', '(']).next().unwrap_or_default();
+        if !["7bit", "8bit", "binary", ""].contains(&kind.trim()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a text begins as patches do.

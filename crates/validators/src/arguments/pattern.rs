@@ -6,23 +6,26 @@
 
 use std::slice;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
 
 use super::{body, glued, place};
 use crate::arguments::World;
-use crate::{Finding, Verdict};
+use crate::{Finding, Verdict, percent};
 
 /// Whether everything that a pattern finds lies inside. `anchored` is whether another argument is the place that it goes
 /// down from.
 pub(super) fn check(places: &[path::Scope], anchored: bool, text: &str, world: &dyn World) -> Verdict {
-    // To many readers a backslash in front of a sign only says that the sign is meant.
-    let unescaped = text.replace('\\', "");
-    if unescaped.len() < text.len() && path::may_climb(&unescaped) {
-        each(&unescaped, |choice| place::inside(places, &filled(choice), world))?;
+    // To many readers a backslash in front of a sign only says that the sign is meant; to some it parts names, and escapes are read.
+    let mut readings = vec![text.replace('\\', "")];
+    if !is_expression(text) {
+        readings.push(text.replace('\\', "/"));
+        readings.extend(percent::stages(text).into_iter().map(|read| read.replace('\\', "/")));
     }
-    if anchored && (text.starts_with('\\') || is_expression(text)) {
-        // `\bword\b` is an expression.
-        return if body::names_path(places, text) { place::inside(places, text, world) } else { Ok(()) };
+    let mut others = readings.iter().filter(|read| *read != text && path::may_climb(read));
+    others.try_for_each(|read| each(read, |choice| place::inside(places, &filled(choice), world)))?;
+    if anchored && text.starts_with('\\') || is_expression(text) {
+        return check_choices(places, anchored, text, world);
     }
     each(text, |choice| {
         one(places, anchored, choice, world)?;
@@ -43,8 +46,7 @@ fn each(text: &str, judge: impl Fn(&str) -> Verdict) -> Verdict {
 
 /// Whether a key is for a list of files: tools take patterns there as well (`{"files": ["src/**/*.ts"]}`).
 pub(super) fn is_key_of_files(key: &str) -> bool {
-    let last = || switchboard_policy::risk::fallback::words(key).pop().unwrap_or_default();
-    key.ends_with(['s', 'S']) && ["files", "paths", "filenames", "filepaths"].contains(&last().as_str())
+    Key::of(key).said_last().has(Mark::Files)
 }
 
 /// Whether a name that is written out is what a search may look for: then a denial of such names speaks of it.
@@ -113,12 +115,55 @@ fn filled(choice: &str) -> String {
     names.join("/")
 }
 
-/// Whether a text is an expression for what stands in files, by its escapes (`fn \w+`), and begins as no path does.
-fn is_expression(text: &str) -> bool {
-    let mut escapes = text.split('\\').skip(1).map(|behind| behind.chars().next());
+/// Whether a text is an expression for what stands in files: every backslash escapes a sign or names a class (`fn \w+`), it has a
+/// sign that no name needs, and without its escapes it climbs for no reader.
+pub(super) fn is_expression(text: &str) -> bool {
+    let Some(plain) = unescaped(text) else { return false };
+    // Several words without a slash lead nowhere.
+    let climbs = |text: &str| (text.contains('/') || !text.contains(char::is_whitespace)) && path::may_climb(text);
+    let is_bounded = text.starts_with("\\b") && text.ends_with("\\b");
+    let repeats = ["*", "+", "?", "(", "{", "|", "$"].iter().any(|sign| text.contains(sign));
+    let escapes = |sign: char| text.contains(['\\']) && text.contains(&format!("\\{sign}"));
+    let is_signed = is_bounded || repeats || ".()[]{}+*?|^$".chars().any(escapes);
     text.contains('\\')
-        && escapes.all(|sign| sign.is_some_and(|sign| "wdsbWDSB(){}[]+*?|^$\"'-".contains(sign)))
-        && !place::begins_as_path(text)
+        && is_signed
+        && !text.starts_with("\\\\")
+        && !climbs(&plain)
+        && !text.split(['/', '\\']).any(|step| step == "..")
+        && !place::begins_as_path(&plain)
+}
+
+/// Whether what an expression has in it lies inside where it is taken for a choice of paths.
+pub(super) fn check_choices(places: &[path::Scope], anchored: bool, text: &str, world: &dyn World) -> Verdict {
+    let plain = unescaped(text).unwrap_or_else(|| text.to_owned());
+    let begins = |c: char| c.is_whitespace() || "({[|,;='\"`<".contains(c);
+    let ends = |c: char| ")]}>*+?".contains(c);
+    let is_path = |piece: &str| {
+        let mut letters = piece.strip_prefix('/').unwrap_or_default().chars();
+        let is_absolute = letters.next().is_some_and(|c| c.is_alphanumeric() || "._".contains(c));
+        body::names_path(places, piece) || is_absolute && !(anchored && !may_be_there(places, piece))
+    };
+    let pieces = plain.split(begins).map(|piece| piece.split(ends).next().unwrap_or_default());
+    pieces.filter(|piece| is_path(piece)).try_for_each(|piece| place::inside(places, piece, world))
+}
+
+/// An expression without its backslashes, classes as a letter each; nothing where one stands in front of what no expression
+/// escapes.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            plain.push(letter);
+            continue;
+        }
+        match letters.next()? {
+            class if "wdsbWDSBntr".contains(class) => plain.push('w'),
+            sign if "(){}[]+*?|^$\"'-.\\/<>@#&=!:,~`%".contains(sign) => plain.push(sign),
+            _ => return None,
+        }
+    }
+    Some(plain)
 }
 
 /// Whether the first name of an absolute pattern may be that of a folder which is there.
@@ -137,10 +182,34 @@ mod tests {
 
     #[test]
     fn expressions_are_told_by_their_escapes() {
-        for text in ["fn (\\w+)", "(async )?function \\w+", "x \\d+", "if \\(.*\\) \\{"] {
+        for text in [
+            "fn (\\w+)",
+            "(async )?function \\w+",
+            "x \\d+",
+            "if \\(.*\\) \\{",
+            "(\\w+)\\.(\\w+)\\(",
+            "\\d+\\.\\d+",
+            "\\bword\\b",
+            "\\.ts$",
+            "^\\s*import",
+            "@\\w+/\\w+",
+        ] {
             assert!(is_expression(text), "{text}");
         }
-        for text in ["a\\x", "C:\\w", "..\\w", "a\\..\\..\\w", "fn w+", "\\\\w\\x", "a\\"] {
+        for text in [
+            "a\\x",
+            "C:\\w",
+            "..\\w",
+            "a\\..\\..\\w",
+            "fn w+",
+            "\\\\w\\x",
+            "a\\",
+            "\\.\\./x+",
+            "\\data\\secrets",
+            "\\/etc\\/x+",
+            "\\\\s\\d+",
+            "(\\.\\.)/x",
+        ] {
             assert!(!is_expression(text), "{text}");
         }
     }

@@ -6,6 +6,7 @@
 
 mod form;
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
 use switchboard_policy::permission::Scope;
 use switchboard_policy::schema::Evidence;
@@ -40,83 +41,6 @@ const FORMATS: [&str; 13] = [
 ];
 /// The same for paths.
 const PATH_FORMATS: [&str; 5] = ["path", "file-path", "directory-path", "file", "uri-file"];
-/// Keys that say what a string with one slash is.
-const NAMED_PAIRS: [&str; 9] =
-    ["mime_type", "mimetype", "content_type", "media_type", "accept", "timezone", "time_zone", "tz", "user_timezone"];
-/// Keys whose strings are places in most tools.
-const LIKELY_PLACES: [&str; 17] = [
-    "src",
-    "source",
-    "sources",
-    "dst",
-    "dest",
-    "destination",
-    "destinations",
-    "infile",
-    "outfile",
-    "attachment",
-    "attachments",
-    "document",
-    "documents",
-    "archive",
-    "workspace",
-    "folders",
-    "roots",
-];
-/// Keys whose strings are places in some tools, and in others cities, currencies, formats and people.
-const PERHAPS_PLACES: [&str; 13] = [
-    "from",
-    "to",
-    "input",
-    "inputs",
-    "output",
-    "outputs",
-    "location",
-    "locations",
-    "image",
-    "images",
-    "video",
-    "audio",
-    "media",
-];
-/// Keys whose strings are names of something else than a file, also where they have a dot.
-const LABELS: [&str; 22] = [
-    "tags",
-    "label",
-    "labels",
-    "lang",
-    "language",
-    "languages",
-    "package",
-    "packages",
-    "dependency",
-    "dependencies",
-    "library",
-    "framework",
-    "module",
-    "format",
-    "currency",
-    "category",
-    "categories",
-    "keyword",
-    "keywords",
-    "email",
-    "emails",
-    "version",
-];
-/// Keys of references that are also keys for the end of a link or a copy.
-const LINK_ENDS: [&str; 2] = ["target", "remote"];
-/// Keys whose strings are patterns for names.
-const PATTERNS: [&str; 8] = ["pattern", "patterns", "glob", "globs", "include", "includes", "filter", "filters"];
-/// Keys whose strings are expressions for what stands in files.
-const CONTENTS: [&str; 2] = ["regex", "regexp"];
-/// Words in keys of patterns for what is not to be found.
-const EXCLUDING: [&str; 5] = ["exclude", "excludes", "excluded", "ignore", "ignored"];
-/// Keys whose strings are the text that a tool works on, besides those of prose.
-const BODIES: [&str; 8] = ["data", "string", "str", "payload", "markdown", "html", "json", "yaml"];
-
-/// Keys whose strings say where something stands in a document.
-const EXPRESSIONS: [&str; 5] = ["xpath", "xpaths", "selector", "selectors", "locator"];
 
 /// What the key of a string says of it, as far as paths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,28 +76,28 @@ pub(super) enum Field {
 impl Field {
     /// The field of a key.
     pub(super) fn of(key: &str, role: Role, evidence: &Evidence<'_>) -> Self {
-        let whole = switchboard_policy::risk::fallback::words(key).join("_");
-        let last = whole.rsplit('_').next().unwrap_or_default();
+        let key = Key::of(key);
+        let last = key.said_last();
         let by_key = match role {
-            _ if NAMED_PAIRS.contains(&whole.as_str()) => Self::Pair,
+            _ if key.said().has(Mark::Pair) => Self::Pair,
             Role::Path => Self::Place,
-            _ if LIKELY_PLACES.contains(&last) => Self::Place,
-            _ if PERHAPS_PLACES.contains(&last) => Self::Perhaps,
-            _ if whole.split('_').any(|word| EXCLUDING.contains(&word)) => Self::Excluded,
-            _ if CONTENTS.contains(&last) => Self::Contents,
-            _ if PATTERNS.contains(&last) => Self::Below,
-            _ if EXPRESSIONS.contains(&last) => Self::Expression,
+            _ if last.has(Mark::Place) => Self::Place,
+            _ if last.has(Mark::PerhapsPlace) || key.said().has(Mark::PerhapsPlace) => Self::Perhaps,
+            _ if key.has(Mark::Excludes) => Self::Excluded,
+            _ if last.has(Mark::Contents) => Self::Contents,
+            _ if last.has(Mark::Pattern) => Self::Below,
+            _ if last.has(Mark::Expression) => Self::Expression,
             Role::Reference => Self::Reference,
-            _ if LABELS.contains(&last) => Self::Label,
+            _ if last.has(Mark::Label) => Self::Label,
             Role::Url | Role::Host => Self::Remote,
             Role::Command | Role::Commands => Self::Command,
             Role::Prose | Role::Content | Role::Code | Role::Script | Role::Sql | Role::Query => Self::Body,
-            _ if BODIES.contains(&last) => Self::Body,
+            _ if last.has(Mark::Body) => Self::Body,
             Role::CommandWords | Role::Method | Role::Link | Role::Other => Self::Unknown,
         };
         if evidence.has_format(&PATH_FORMATS)
             || matches!(by_key, Self::Unknown | Self::Perhaps | Self::Label) && evidence.speaks_of_place()
-            || by_key == Self::Reference && LINK_ENDS.contains(&last) && evidence.speaks_of_place()
+            || by_key == Self::Reference && last.has(Mark::LinkEnd) && evidence.speaks_of_place()
         {
             return Self::Place;
         }
@@ -237,6 +161,10 @@ pub(super) fn check(
     {
         return Ok(());
     }
+    if matches!(field, Field::Below | Field::Contents | Field::Excluded | Field::Body) && pattern::is_expression(&tidy)
+    {
+        return pattern::check_choices(places, anchored, &tidy, world);
+    }
     if field == Field::Below {
         return pattern::check(places, anchored, &tidy, world);
     }
@@ -244,8 +172,8 @@ pub(super) fn check(
     if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
         // From a folder inside, `-f/etc/x` is a name that lies inside; to who reads options it is none.
         check_options(places, &tidy, world)?;
-        if let Some(value) = glued::absolute_value(places, &tidy) {
-            return inside(places, value, world);
+        if glued::has_absolute_value(places, &tidy) {
+            return Ok(());
         }
         // `-f.env` and `a=.env`: what is denied stays so behind a sign.
         let glued = tidy.strip_prefix('-').and_then(|letters| letters.get(1..));
@@ -289,7 +217,7 @@ pub(super) fn check(
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
-        Field::Body => form >= Form::Relative,
+        Field::Body => form >= Form::Relative && !(body::is_route(&tidy) && !body::names_path(places, &tidy)),
         // Its values were judged each by itself.
         Field::Unknown if is_markup(text) => false,
         Field::Unknown => is_file(&tidy),
@@ -298,14 +226,7 @@ pub(super) fn check(
     // A name of several words is a path where its key says so, or where it begins as one.
     let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
-        // What stands behind options, and the values of pairs, are words of their own.
-        let options = if matches!(field, Field::Unknown | Field::Label | Field::Remote) {
-            glued::values_of_options(&tidy)
-        } else {
-            Vec::new()
-        };
-        let mut paths = options.into_iter().filter(|value| self::form(value) == Form::Path);
-        paths.try_for_each(|value| inside(places, value, world))?;
+        // What stands behind options was judged; the values of pairs are words of their own.
         if is_body || field == Field::Pair {
             return Ok(());
         }
@@ -315,11 +236,6 @@ pub(super) fn check(
             }
             glued::parts(value).try_for_each(|part| one(places, part, world))
         });
-    }
-    if field == Field::Unknown
-        && let Some(value) = tidy.strip_prefix('-').and_then(glued::step_behind)
-    {
-        inside(places, value, world)?;
     }
     if place && let Some(bare) = without_marks(&tidy) {
         inside(places, bare, world)?;
@@ -465,12 +381,22 @@ fn few_values(rest: &str) -> Result<Vec<String>, Finding> {
     })
 }
 
+/// The same of a word behind the program: an option may have its value behind `=`, and one glued to its letter.
+pub(super) fn check_argument(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) else {
+        return check_word(places, word, world);
+    };
+    if glued::has_glued_value(places, option) {
+        check_word(places, option, world)?;
+    }
+    check_word(places, value, world)
+}
+
 /// Whether a word of a command, or any part of it, could be a path.
 pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
-    if let Some(value) = glued::value_of_option(places, &tidy) {
-        glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world))?;
-        return inside(places, value, world);
+    if glued::has_glued_value(places, &tidy) {
+        return glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world));
     }
     if tidy.starts_with('-') && tidy.contains(char::is_whitespace) {
         // Several options in one word, for a server that puts words together into a line.
@@ -503,6 +429,63 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
         return inside(places, word, world);
     }
     glued::parts(word).try_for_each(|part| one(places, part, world))
+}
+
+/// Whether what a program names lies inside. The first line may name its interpreter.
+pub(super) fn check_code(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    if !text.trim_end().contains(ends_line) {
+        return check_word(places, text, world);
+    }
+    let (program, words) = text.lines().next().and_then(interpreter).unwrap_or_default();
+    let of_system = crate::shell::is_of_system(program);
+    if of_system {
+        words.split_whitespace().try_for_each(|word| check_word(places, word, world))?;
+    }
+    let is_comment = |piece: &str| piece.trim_matches(['/', '*']).is_empty();
+    let lines = text.split(ends_line).map(str::trim).skip(usize::from(of_system)).filter(|line| !line.is_empty());
+    lines.into_iter().try_for_each(|line| {
+        let whole = form(line) == Form::Path && !line.contains(char::is_whitespace);
+        let marked = without_marks(line).and_then(|path| path.split_whitespace().next());
+        let pieces = glued::parts(line).chain(whole.then_some(line)).chain(marked);
+        let mut pieces = pieces.filter(|piece| !is_comment(piece));
+        pieces.try_for_each(|piece| one(places, piece, world))?;
+        check_routes(places, line, world)
+    })
+}
+
+/// The program that a script names in its first line, and the words behind it, of which the program of `env` is one.
+fn interpreter(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_prefix("#!")?.trim_start();
+    Some(line.split_once(char::is_whitespace).unwrap_or((line, "")))
+}
+
+/// Whether what stands in quotes and brackets in a text, or behind another sign, lies inside where it names a place by itself.
+/// What a sentence only speaks of stands between blanks.
+pub(super) fn check_quoted(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let pieces = text.split(|c: char| "()[]{}<>\"'`=,;|".contains(c)).flat_map(|piece| piece.split("::"));
+    let mut pieces = pieces.filter(|piece| piece.len() < text.len() && body::is_there(places, piece));
+    pieces.try_for_each(|piece| match piece.contains(char::is_whitespace) {
+        true => Ok(()),
+        false => inside(places, piece, world),
+    })
+}
+
+/// Whether a text is a program rather than the name of a file that holds one.
+pub(super) fn is_program(field: Field, text: &str) -> bool {
+    let is_likely = field == Field::Body || text.contains(['(', '=', ';']);
+    matches!(field, Field::Body | Field::Expression | Field::Unknown) && is_likely && form(&tidy(text)) != Form::Path
+}
+
+/// Whether what a program in a page names lies inside. Paths that no system has are routes there.
+pub(super) fn check_routes(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    let plain = text.replace("\\/", "/");
+    let pieces = plain.split(ends_piece).filter(|piece| body::names_path(places, piece));
+    pieces.map(str::to_owned).try_for_each(|piece| inside(places, &piece, world))
+}
+
+/// Whether a piece of a program or an expression ends here.
+fn ends_piece(c: char) -> bool {
+    c.is_whitespace() || "()[]{}|,;=\"'`<>?*+^&!".contains(c)
 }
 
 /// The same of the program of a command: by its bare name, or in a folder of the system, it is no place.

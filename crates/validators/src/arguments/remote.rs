@@ -1,6 +1,7 @@
 //! Which strings a server could connect to, where a grant limits hosts: every form that some client takes for a URL or a
 //! host, under any key. What is found in the middle of text is for [`super::reach`].
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::permission::Scope;
 use switchboard_policy::schema::Evidence;
 
@@ -13,9 +14,6 @@ use crate::Verdict;
 
 /// Keys whose words are hosts in one tool or another.
 const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
-
-/// Schemes after which readers repair missing slashes.
-const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
 
 /// Endings of names in other letters.
 const OTHER_ENDINGS: [&str; 30] = [
@@ -50,82 +48,13 @@ const OTHER_ENDINGS: [&str; 30] = [
     "ไทย",
     "みんな",
 ];
-/// Names of pairs that stand beside a host in a connection string.
-const BESIDE_HOST: [&str; 14] = [
-    "port",
-    "dbname",
-    "database",
-    "user",
-    "user id",
-    "uid",
-    "username",
-    "password",
-    "pwd",
-    "initial catalog",
-    "sslmode",
-    "encrypt",
-    "trusted_connection",
-    "service",
-];
-/// Keys that hold the value of the object they stand in.
-const VALUE_KEYS: [&str; 10] =
-    ["value", "name", "text", "raw", "string", "base", "target", "server", "address", "default"];
-/// Last words of keys whose strings choose among things by their labels or columns.
-const SELECTORS: [&str; 12] = [
-    "where",
-    "filter",
-    "filters",
-    "condition",
-    "conditions",
-    "selector",
-    "selectors",
-    "label",
-    "labels",
-    "tags",
-    "match",
-    "expression",
-];
-/// Last words of keys for numbers in hexadecimal that are no addresses of the network.
-const DIGESTS: [&str; 26] = [
-    "hash",
-    "hashes",
-    "digest",
-    "checksum",
-    "crc",
-    "sha",
-    "md5",
-    "tx",
-    "txid",
-    "transaction",
-    "block",
-    "nonce",
-    "color",
-    "colour",
-    "background",
-    "foreground",
-    "offset",
-    "pointer",
-    "ptr",
-    "register",
-    "mask",
-    "flags",
-    "opcode",
-    "signature",
-    "bytecode",
-    "calldata",
-];
-/// Words in front of `address` that say the same.
-const DIGESTED: [&str; 9] =
-    ["wallet", "contract", "memory", "token", "eth", "ethereum", "bitcoin", "account", "register"];
 /// What stands in front of a host without slashes.
 const TRANSPORTS: [&str; 8] = ["tcp", "udp", "tcp4", "tcp6", "ssl", "tls", "quic", "sctp"];
 /// More words of one string are not looked at one by one.
 const MAX_WORDS: usize = 256;
-/// Numbers below are counters and sizes.
-const SMALLEST: u64 = 1 << 24;
 
 /// What the key of a string tells, as far as hosts go.
-pub(super) struct Key<'k, 'e> {
+pub(super) struct Meaning<'k, 'e> {
     pub(super) role: Role,
     pub(super) field: Field,
     /// The key names something that is no host.
@@ -150,12 +79,11 @@ pub(super) enum Other {
 
 impl Other {
     pub(super) fn of(key: &str) -> Self {
-        let words = switchboard_policy::risk::fallback::words(key);
-        let last = words.last().map(String::as_str).unwrap_or_default();
-        let front = || words.iter().any(|word| DIGESTED.contains(&word.as_str()));
-        if SELECTORS.contains(&last) {
+        let key = Key::of(key);
+        let last = key.said_last();
+        if last.has(Mark::Selects) {
             Self::Selector
-        } else if DIGESTS.contains(&last) || front() && last.starts_with("address") {
+        } else if last.has(Mark::Digest) || key.last().starts_with("address") && key.has(Mark::Ledger) {
             Self::Digest
         } else {
             Self::No
@@ -164,7 +92,7 @@ impl Other {
 }
 
 /// Whether what a string leads to, if it leads anywhere, is covered by all limits.
-pub(super) fn check(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+pub(super) fn check(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     // A command was judged by its words, and one word is its program.
     if key.field == Field::Command && !text.contains("://") {
         return Ok(());
@@ -209,13 +137,13 @@ pub(super) fn sockets(text: &str) -> Vec<(String, Option<u16>)> {
 }
 
 /// Several hosts in one string, or one and its port.
-fn check_list(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+fn check_list(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     let parts = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     if !text.contains(parts) {
         return Ok(());
     }
     let words = || text.split(parts).filter(|word| !word.is_empty()).take(MAX_WORDS);
-    if matches!(key.machine, Machine::Perhaps | Machine::Address) {
+    if matches!(key.machine, Machine::Perhaps | Machine::Address | Machine::WithPort) {
         key.machine.words(text).into_iter().try_for_each(|word| check_word(scopes, key, word))?;
     }
     let hosts = key.role == Role::Host || key.field == Field::Remote && key.role != Role::Url;
@@ -240,10 +168,11 @@ fn check_list(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
 }
 
 /// The host of a connection string.
-fn check_pairs(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
+fn check_pairs(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     // The variables in front of a command were judged with it.
     let pairs = if key.field == Field::Command { Vec::new() } else { super::pairs::of(text) };
-    let beside = |(name, _): &(&str, &str)| BESIDE_HOST.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let named = |name: &str| name.to_ascii_lowercase().replace(' ', "_");
+    let beside = |(name, _): &(&str, &str)| Key::of(&named(name)).said().has(Mark::BesideHost);
     let surely = matches!(key.role, Role::Link | Role::Url | Role::Host) || pairs.iter().any(beside);
     let chooses = key.other == Other::Selector
         || matches!(key.field, Field::Label | Field::Below)
@@ -259,12 +188,12 @@ fn check_pairs(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
 
 /// Whether a key holds the value of the object that it stands in.
 pub(super) fn is_value_key(key: &str) -> bool {
-    switchboard_policy::risk::fallback::words(key).last().is_some_and(|last| VALUE_KEYS.contains(&last.as_str()))
+    Key::of(key).said_last().has(Mark::Value)
 }
 
 /// Whether a number is large enough to be an address.
 pub(super) fn may_be_address(number: &str) -> bool {
-    number.parse::<u64>().is_ok_and(|number| number >= SMALLEST)
+    number.parse::<u64>().is_ok_and(|number| number >= uri::SMALLEST)
 }
 
 /// An address in a spelling that only lenient readers take: with octal or hexadecimal parts, or with fewer than four.
@@ -325,8 +254,8 @@ fn in_sentence(scopes: &[Scope], text: &str) -> Verdict {
     Ok(())
 }
 
-fn check_word(scopes: &[Scope], key: &Key<'_, '_>, text: &str) -> Verdict {
-    let Key { role, field, named, machine, other, evidence } = key;
+fn check_word(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
+    let Meaning { role, field, named, machine, other, evidence } = key;
     let folded = switchboard_policy::path::fold_look_alikes(text);
     let word =
         folded.trim_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>'));
@@ -401,7 +330,7 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     let slashes = ['/', '\\'];
     if let Some((scheme, rest)) = word.split_once(':')
         && !rest.is_empty()
-        && let Some(known) = REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
+        && let Some(known) = uri::REPAIRED.iter().find(|known| scheme.eq_ignore_ascii_case(known))
     {
         // `http:host`, `http:/host` and `http:\\host` are one to most clients.
         return Some((format!("{known}://{}", rest.trim_start_matches(slashes)), true));
@@ -460,7 +389,7 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
 fn is_hex_address(host: &str) -> bool {
     let hex = host.get(..2).filter(|start| start.eq_ignore_ascii_case("0x")).map(|_| &host[2..]);
     let number = hex.filter(|hex| !hex.starts_with('+')).and_then(|hex| u64::from_str_radix(hex, 16).ok());
-    number.is_some_and(|number| (SMALLEST..1 << 32).contains(&number))
+    number.is_some_and(|number| (uri::SMALLEST..1 << 32).contains(&number))
 }
 
 /// One label of a name, perhaps with a port behind it.
@@ -472,10 +401,8 @@ fn is_label(word: &str) -> bool {
 
 /// Whether the key says that its strings name something, and not a host.
 pub(super) fn is_name_key(key: &str) -> bool {
-    let words = switchboard_policy::risk::fallback::words(key);
-    let is_host = |word: &String| matches!(word.as_str(), "host" | "domain" | "server" | "site" | "dns");
-    let last = words.last().map(String::as_str).unwrap_or_default();
-    matches!(last, "name" | "names" | "title" | "output" | "outputs") && !words.iter().any(is_host)
+    let key = Key::of(key);
+    key.said_last().has(Mark::Names) && !key.has(Mark::OfHost)
 }
 
 fn is_mail(user: &str) -> bool {

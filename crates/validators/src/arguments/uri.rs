@@ -6,6 +6,10 @@ use crate::percent;
 /// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
 const ELSEWHERE: [&str; 15] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
+/// Schemes after which readers repair missing slashes.
+pub(super) const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
+/// Numbers below are counters, pages and sizes. As addresses they would begin with a zero.
+pub(super) const SMALLEST: u64 = 1 << 24;
 /// More values of one query are refused where each would have to be looked at.
 pub(super) const MAX_VALUES: usize = 256;
 

@@ -1,14 +1,23 @@
 //! The values of documents in a text, and files in revisions: which of them are places.
 
+use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
+use switchboard_wire::{Kind, Object, Raw};
 
 use super::document::Pair;
-use super::role::Role;
+use super::role::{self, Role};
 use super::{World, body, glued, place, reach, uri};
 use crate::Verdict;
 
 /// What stands at the beginning of a line in documents whose paths are routes.
 const ROUTED: [&str; 5] = ["apiVersion:", "openapi:", "swagger:", "\"openapi\"", "\"swagger\""];
+/// What a resource of a cluster begins with.
+const OF_CLUSTER: [&str; 2] = ["apiVersion", "kind"];
+/// Kinds of resources that are for a client, and name files of its machine.
+const OF_CLIENTS: [&str; 3] = ["Config", "Kustomization", "Component"];
+/// What a step of a patch of JSON does, and what else it says.
+const STEPS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+const OF_STEP: [&str; 4] = ["op", "path", "from", "value"];
 /// Words in keys above a path of the machine, also in such documents.
 const OF_MACHINE: [&str; 4] = ["host", "local", "volume", "file"];
 /// Words that are no names of files.
@@ -30,6 +39,78 @@ pub(super) fn is_place(pair: &Pair<'_>, role: Role, routes: bool, places: &[path
     // A sentence under a key that names places in most tools.
     let is_sentence = role != Role::Path && value.contains(char::is_whitespace) && !place::begins_as_path(value);
     !(value.is_empty() || is_container || is_switch || is_sentence || routes && is_route(pair, places))
+}
+
+/// Whether an object is a resource of a cluster, as it says of itself. The configuration of a client, which names files of this
+/// machine, is none.
+pub(super) fn is_resource(object: &Object) -> bool {
+    OF_CLUSTER.iter().all(|key| object.get(key).is_some()) && !is_config(object)
+}
+
+/// Whether an object says that it is for a client, and names files of this machine.
+pub(super) fn is_config(object: &Object) -> bool {
+    object.get("kind").and_then(|kind| kind.as_text()).is_some_and(|kind| OF_CLIENTS.contains(&kind.as_str()))
+}
+
+/// Whether what stands under a key goes to a cluster: a specification or a patch, and what says of itself that it is a resource.
+pub(super) fn is_for_cluster(key: &str, value: &Raw) -> bool {
+    let read = role::in_string(value);
+    let value = read.as_ref().unwrap_or(value);
+    let key = Key::of(key);
+    let is_list = |value: &Raw| value.kind() == Kind::Array;
+    let claims = |value: &Raw| Object::open(value).is_ok_and(|object| is_resource(&object));
+    let all = |value: &Raw| value.elements().is_some_and(|elements| elements.iter().all(claims));
+    match value.kind() {
+        Kind::Object | Kind::Array if key.has(Mark::Patch) || key.has(Mark::Spec) => true,
+        Kind::Object | Kind::Array => key.has(Mark::Resource) && (claims(value) || is_list(value) && all(value)),
+        _ => false,
+    }
+}
+
+/// Whether a document is one of resources: by its key, or as it says of itself. What is for a client is none, nor is one whose
+/// values stand elsewhere in it, below other keys.
+pub(super) fn is_manifest(text: &str, pairs: &[Pair<'_>], is_spec: bool) -> bool {
+    let of_client = |pair: &Pair<'_>| pair.key == "kind" && OF_CLIENTS.contains(&&*pair.value);
+    let says_so = || OF_CLUSTER.iter().all(|key| pairs.iter().any(|pair| pair.key == *key));
+    let is_alias = |at: usize| {
+        let (front, behind) = (&text[..at], &text[at + 1..]);
+        let begins = front.ends_with(|c: char| c.is_whitespace() || "[{,:".contains(c));
+        begins && behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    let has_alias = || text.match_indices('*').any(|(at, _)| is_alias(at));
+    !pairs.is_empty() && (is_spec || says_so()) && !pairs.iter().any(of_client) && !has_alias()
+}
+
+/// Whether what stands under a key of a resource lies on the machine that runs its containers. `around` is what was said by the
+/// keys above.
+pub(super) fn is_of_node(around: bool, key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    match lower.as_str() {
+        "mountpath" | "subpath" => false,
+        "host" | "hosts" | "hostname" | "hostnames" => around,
+        _ => around || OF_MACHINE.iter().any(|word| lower.contains(word)),
+    }
+}
+
+/// Whether a value of a resource that is of no node may lie in a container only: it leads nowhere up and to nobody's home.
+pub(super) fn is_of_container(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    !(text.contains("..") || text.contains(['~', '\\', '%']) || lower.contains("$home") || lower.contains("file:"))
+}
+
+/// The steps of a patch of JSON (RFC 6902): of each where it leads in the document, and its value; nothing where a list is none.
+pub(super) fn steps(elements: &[Raw]) -> Option<Vec<(Vec<String>, Option<Raw>)>> {
+    let step = |element: &Raw| {
+        let object = Object::open(element).ok()?;
+        let text = |key: &str| object.get(key).and_then(|value| value.as_text());
+        let pointers: Vec<String> = ["path", "from"].into_iter().filter_map(text).collect();
+        let is_pointer = |pointer: &String| pointer.is_empty() || pointer.starts_with('/');
+        let is_step = text("path").is_some()
+            && text("op").is_some_and(|op| STEPS.contains(&op.as_str()))
+            && object.iter().all(|(key, _)| OF_STEP.contains(&&*key));
+        (is_step && pointers.iter().all(is_pointer)).then(|| (pointers, object.get("value")))
+    };
+    if elements.is_empty() { None } else { elements.iter().map(step).collect() }
 }
 
 /// An absolute path whose first name no system has as a folder, and the root itself.
@@ -77,6 +158,9 @@ pub(super) fn check(places: &[path::Scope], pair: &Pair<'_>, world: &dyn World) 
     let first = value.split_whitespace().next().unwrap_or_default();
     let mounted = value.split_once(':').map(|(front, _)| front).filter(|front| front.len() > 1);
     let begins = value.starts_with(['/', '~', '.', '$', '\\', '%']);
+    if pair.key.eq_ignore_ascii_case("device") && begins && place::begins_as_path(value) {
+        return place::inside(places, value, world);
+    }
     let is_mount = is_mount_key(pair.key) || is_mount_key(pair.parent);
     if is_mount && mounted.filter(is_volume).is_some_and(|front| front != "file") {
         return Ok(());

@@ -10,7 +10,7 @@ use super::role::{self, Role, as_json};
 use super::words::{self, Words};
 use super::{
     ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, document, joined, machine, place, reach,
-    source, sql,
+    source, sql, value,
 };
 use crate::code::Rejection;
 use crate::shell::{self, Around, Understood};
@@ -177,11 +177,20 @@ impl<'a> Walk<'a> {
                 self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
             let of_key = || if role::is_plain(key) { Ok(()) } else { self.judge(key, Role::Other, &Beside::default()) };
-            of_key()
-                .and_then(|()| self.value(member, *role, &beside, depth + 1))
-                .map_err(|refused| under(key, refused))?;
+            let inner = |()| match self.for_cluster(key, member) {
+                // What stands in a resource runs elsewhere.
+                Some(checks) => Walk { checks: &checks, ..*self }.value(member, *role, &beside, depth + 1),
+                None => self.value(member, *role, &beside, depth + 1),
+            };
+            of_key().and_then(inner).map_err(|refused| under(key, refused))?;
         }
         Ok(())
+    }
+
+    /// The checks of a member that goes to a cluster: what it runs finds no path of this machine.
+    fn for_cluster(&self, key: &str, member: &Raw) -> Option<Checks> {
+        let may_be = self.checks.about.speaks_of_clusters && !self.checks.places.is_empty();
+        (may_be && value::is_for_cluster(key, member)).then(|| Checks { places: Vec::new(), ..self.checks.clone() })
     }
 
     /// The program that is to run a command, and what is run later or typed, are held to the limits as commands are.
@@ -257,6 +266,7 @@ impl<'a> Walk<'a> {
         let of_command = around == Role::Command && matches!(role, Role::Other | Role::Code | Role::Prose);
         match role {
             _ if !matches!(member.kind(), Kind::String | Kind::Array) => false,
+            Role::Script if self.checks.about.evaluates_in_page => false,
             Role::Script => beside.language.as_deref().is_none_or(is_shell),
             _ if of_command && words::is_part_of_command(key) => true,
             Role::Other | Role::Code | Role::Prose | Role::Content => words::may_be_command(key, &text()),
@@ -404,12 +414,8 @@ impl<'a> Walk<'a> {
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }
-        for word in words.iter().skip(1) {
-            let value =
-                word.split_once('=').filter(|_| word.starts_with('-')).map_or(word.as_str(), |(_, value)| value);
-            at(SCOPE, place::check_word(&self.checks.places, value, self.world))?;
-        }
-        Ok(())
+        let mut words = words.iter().skip(1);
+        words.try_for_each(|word| at(SCOPE, place::check_argument(&self.checks.places, word, self.world)))
     }
 
     fn check_commands(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {

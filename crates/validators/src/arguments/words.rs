@@ -5,7 +5,7 @@
 //! as words of it, unless its key shows that it is something else. Keys that are for words count for every rule; what
 //! stands under keys that nobody knows counts only where a command is judged by what it does and by its name.
 
-use switchboard_policy::risk::fallback::words as parts_of;
+use switchboard_policy::keys::{self, Key, Mark};
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Kind, Limits, Object, Raw};
 
@@ -20,164 +20,10 @@ const MAX_DEPTH: usize = 8;
 /// Longer text under a key that nobody knows is no word of a command.
 const MAX_LOOSE: usize = 4096;
 
-/// Words of keys that are for the words of a command.
-const NAMES: [&str; 26] = [
-    "arg",
-    "args",
-    "argv",
-    "argument",
-    "arguments",
-    "param",
-    "params",
-    "parameter",
-    "parameters",
-    "option",
-    "options",
-    "opt",
-    "opts",
-    "flag",
-    "flags",
-    "switches",
-    "operand",
-    "operands",
-    "subcommand",
-    "subcommands",
-    "subcmd",
-    "positional",
-    "positionals",
-    "rest",
-    "words",
-    "tokens",
-];
-/// Last words of keys for how, where and for whom a command runs, and for what it is called.
-const SETTINGS: [&str; 66] = [
-    "cwd",
-    "pwd",
-    "workdir",
-    "dir",
-    "directory",
-    "folder",
-    "root",
-    "path",
-    "home",
-    "workspace",
-    "project",
-    "timeout",
-    "ms",
-    "millis",
-    "seconds",
-    "secs",
-    "minutes",
-    "interval",
-    "delay",
-    "wait",
-    "deadline",
-    "limit",
-    "env",
-    "envs",
-    "environment",
-    "vars",
-    "variables",
-    "language",
-    "lang",
-    "runtime",
-    "shell",
-    "interpreter",
-    "encoding",
-    "charset",
-    "format",
-    "mode",
-    "id",
-    "ids",
-    "uuid",
-    "session",
-    "name",
-    "label",
-    "labels",
-    "tags",
-    "category",
-    "type",
-    "kind",
-    "user",
-    "username",
-    "uid",
-    "group",
-    "token",
-    "key",
-    "status",
-    "priority",
-    "version",
-    "level",
-    "locale",
-    "timezone",
-    "tz",
-    "signal",
-    "terminal",
-    "tty",
-    "columns",
-    "rows",
-    "height",
-];
-
-/// Words of keys for commands, besides those that a key is known by as a whole.
-const COMMANDS: [&str; 16] = [
-    "command",
-    "commands",
-    "cmd",
-    "cmds",
-    "cmdline",
-    "run",
-    "exec",
-    "execute",
-    "bash",
-    "sh",
-    "powershell",
-    "cli",
-    "program",
-    "programs",
-    "entrypoint",
-    "invoke",
-];
-/// The same where one word alone is a setting: `"shell": "bash"`.
-const SHELLS: [&str; 3] = ["shell", "terminal", "console"];
-/// Last words of keys that tell something about a command.
-const ABOUT: [&str; 17] = [
-    "at", "date", "time", "count", "after", "before", "by", "output", "result", "results", "log", "logs", "history",
-    "status", "url", "prefix", "pattern",
-];
-/// Last words of keys that say nothing where another word speaks of a command.
-const TEXTS: [&str; 8] = ["text", "string", "body", "content", "line", "input", "source", "code"];
-
-/// Words of keys for the program that runs a command: `shell`, `shell_path`, `shellExecutable`.
-const RUNNERS: [&str; 9] =
-    ["shell", "interpreter", "interp", "executor", "launcher", "wrapper", "entrypoint", "runner", "loader"];
-/// Words behind them that still say so.
-const OF_RUNNER: [&str; 14] = [
-    "path",
-    "program",
-    "binary",
-    "bin",
-    "executable",
-    "exe",
-    "file",
-    "name",
-    "command",
-    "cmd",
-    "args",
-    "argv",
-    "prefix",
-    "options",
-];
 /// Shells that read a command as it was judged here, and run what stands in it.
 const POSIX_SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
 /// Options of these that change nothing about that.
 const PLAIN_OPTIONS: [&str; 6] = ["--login", "--norc", "--noprofile", "--posix", "--", "pipefail"];
-/// Last words of keys in an object about such a program that are for neither it nor its words.
-const OF_NO_PROGRAM: [&str; 6] = ["description", "title", "comment", "note", "message", "prompt"];
-/// Words of keys for what is run later.
-const LATER: [&str; 3] = ["hook", "hooks", "trigger"];
-/// Last words of keys for what is typed where it runs.
-const TYPED: [&str; 4] = ["line", "lines", "keys", "keystrokes"];
 /// Words of sentences that stand behind no program.
 const OF_SENTENCES: [&str; 48] = [
     "a", "an", "the", "of", "it", "is", "was", "are", "be", "been", "me", "my", "we", "our", "you", "your", "he",
@@ -269,34 +115,28 @@ impl Words {
 
 /// Whether a key is for the words of a command.
 pub(super) fn is_name(key: &str) -> bool {
-    // Most keys are one word.
-    if key.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return NAMES.contains(&key);
-    }
-    parts_of(key).iter().any(|word| NAMES.contains(&word.as_str()))
+    Key::of(key).has(Mark::Words)
 }
 
 /// Whether what stands under a key may be a command, though the key is not known for it: `terminal_command`, `run`.
-pub(super) fn may_be_command(key: &str, text: &str) -> bool {
-    let parts = parts_of(key);
-    let Some((last, front)) = parts.split_last() else { return false };
-    let is_text = TEXTS.contains(&last.as_str()) && !front.is_empty();
-    let is_command = SHELLS.contains(&last.as_str()) || COMMANDS.contains(&last.as_str());
-    let about = ABOUT.contains(&last.as_str()) || front.iter().any(|part| part == "dry");
-    if about || is_answer(text.trim()) || !is_text && !is_command && is_something_else(key) {
+pub(super) fn may_be_command(name: &str, text: &str) -> bool {
+    let key = Key::of(name);
+    let last = key.said_last();
+    let is_text = last.has(Mark::WeakText) && key.words().count() > 1;
+    let is_command = last.has(Mark::Shell) || last.has(Mark::Runs);
+    let about = last.has(Mark::AboutCommand) || key.words().rev().skip(1).any(|word| word == "dry");
+    if about || is_answer(text.trim()) || !is_text && !is_command && is_something_else(name) {
         return false;
     }
-    let any = |list: &[&str]| parts.iter().any(|part| list.contains(&part.as_str()));
-    any(&COMMANDS) || any(&SHELLS) && text.trim().contains(char::is_whitespace)
+    key.has(Mark::Runs) || key.has(Mark::Shell) && text.trim().contains(char::is_whitespace)
 }
 
 /// Whether a key is for the program that runs a command.
 pub(super) fn names_runner(key: &str) -> bool {
-    let mut parts = parts_of(key);
-    while parts.len() > 1 && parts.last().is_some_and(|last| OF_RUNNER.contains(&last.as_str())) {
-        parts.pop();
-    }
-    parts.last().is_some_and(|last| RUNNERS.contains(&last.as_str()))
+    let key = Key::of(key);
+    let mut words = key.words().rev().map(keys::of_word);
+    let behind = key.words().rev().map(keys::of_word).take_while(|said| said.has(Mark::OfRunner)).count();
+    words.nth(behind.min(key.words().count().saturating_sub(1))).is_some_and(|said| said.has(Mark::Runner))
 }
 
 /// The programs that a value under such a key names, at any depth and in any shape, as far as they are not known to run a
@@ -328,10 +168,10 @@ fn collect_runners(value: &Raw, found: &mut Vec<String>, depth: usize) {
         Kind::Object => {
             let members = Object::open(value).ok();
             for (key, member) in members.iter().flat_map(Object::iter) {
-                let last = parts_of(&key).pop().unwrap_or_default();
-                let names_program = ["path", "name", "type", "kind", "shell", "interpreter"].contains(&last.as_str());
-                let other =
-                    SETTINGS.contains(&last.as_str()) && !names_program || OF_NO_PROGRAM.contains(&last.as_str());
+                let key = Key::of(&key);
+                let names_program = ["path", "name", "type", "kind", "shell", "interpreter"].contains(&key.last());
+                let last = key.said_last();
+                let other = last.has(Mark::AboutRun) && !names_program || last.has(Mark::NoProgram);
                 if !other {
                     collect_runners(&member, found, depth + 1);
                 }
@@ -355,16 +195,30 @@ fn runs_as_judged<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
 
 /// The commands under a key for what is run later or typed, at any depth and in any shape.
 pub(super) fn typed_commands(key: &str, value: &Raw) -> Vec<String> {
-    let parts = parts_of(key);
-    let is_about = || parts.last().is_some_and(|last| ABOUT.contains(&last.as_str()));
-    let later = parts.first().is_some_and(|first| first == "on") && !is_about()
-        || parts.iter().any(|part| LATER.contains(&part.as_str()));
-    let typed = parts.last().is_some_and(|last| TYPED.contains(&last.as_str()));
+    let key = Key::of(key);
+    let last = key.said_last();
+    let later = key.words().next() == Some("on") && !last.has(Mark::AboutCommand) || key.has(Mark::Later);
+    let typed = last.has(Mark::Typed);
     let mut found = Vec::new();
     if later || typed {
         collect_typed(value, later, &mut found, 0);
     }
+    if later || key.has(Mark::Runs) {
+        found.extend(program_in(value));
+    }
     found
+}
+
+/// The command of an object that has its program and its words apart: `{"name": "rm", "args": ["-r"]}`.
+fn program_in(value: &Raw) -> Option<String> {
+    let object = Object::open(value).ok()?;
+    let names = ["program", "executable", "binary", "file", "path", "name"];
+    let program = names.iter().find_map(|name| object.get(name).and_then(|value| value.as_text()))?;
+    let mut words = Words::default();
+    words.collect(&object, &|_, _| false);
+    let is_program =
+        !program.contains(char::is_whitespace) && crate::shell::is_known_program(&crate::shell::base_name(&program));
+    is_program.then(|| words.lines(&program).pop().unwrap_or(program))
 }
 
 fn collect_typed(value: &Raw, later: bool, found: &mut Vec<String>, depth: usize) {
@@ -433,8 +287,7 @@ fn is_answer(text: &str) -> bool {
 
 /// Whether a member of an object that is a command is its line or its program.
 pub(super) fn is_part_of_command(key: &str) -> bool {
-    let named =
-        parts_of(key).last().is_some_and(|last| matches!(last.as_str(), "name" | "text" | "content" | "program"));
+    let named = matches!(Key::of(key).last(), "name" | "text" | "content" | "program");
     named || !is_something_else(key) && !is_name(key)
 }
 
@@ -451,15 +304,13 @@ pub(super) fn begins_with_program(value: &Raw) -> bool {
 
 /// Whether a key is `argv`, whose first word is the program by its meaning.
 pub(super) fn is_argv(key: &str) -> bool {
-    parts_of(key).last().is_some_and(|last| last == "argv")
+    Key::of(key).last() == "argv"
 }
 
 /// Whether a key shows that its value is no word of the command beside it.
 fn is_something_else(key: &str) -> bool {
-    let parts = parts_of(key);
-    let last = parts.last().map(String::as_str).unwrap_or_default();
     let role = role::of(key);
-    SETTINGS.contains(&last)
+    Key::of(key).said_last().has(Mark::AboutRun)
         || matches!(role, Role::Prose | Role::Content | Role::Method)
         || Field::of(key, role, &Evidence::none()) == Field::Body
 }

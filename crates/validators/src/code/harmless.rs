@@ -54,10 +54,7 @@ pub(super) enum Packages {
 
 /// Whether a member of a package, or of an object that came out of it, is known to be harmless.
 pub(super) fn is_member(packages: Packages, package: &str, name: &str) -> bool {
-    let (of_all, mark) = match packages {
-        Packages::Python => ("python", "py:"),
-        Packages::Node => ("node", "js:"),
-    };
+    let mark = if packages == Packages::Python { "py:" } else { "js:" };
     let listed = MEMBERS.get(&*format!("{mark}{package}")).or_else(|| {
         let (scope, _) = package.split_once('/').filter(|_| package.starts_with('@'))?;
         MEMBERS.get(&*format!("{mark}{scope}/*"))
@@ -70,7 +67,23 @@ pub(super) fn is_member(packages: Packages, package: &str, name: &str) -> bool {
             return true;
         }
     }
-    MEMBERS.get(of_all).is_some_and(|everyday| everyday.contains(name)) || is_made_of_words(name)
+    is_everyday(packages, name) || is_made_of_words(name)
+}
+
+/// Whether a name is one of those that objects of every kind have.
+pub(super) fn is_everyday(packages: Packages, name: &str) -> bool {
+    let of_all = if packages == Packages::Python { "python" } else { "node" };
+    MEMBERS.get(of_all).is_some_and(|everyday| everyday.contains(name))
+}
+
+/// Whether a word is one of those of which harmless names are made.
+pub(super) fn is_word(word: &str) -> bool {
+    WORDS.contains(word)
+}
+
+/// Whether two plain words of a name in small letters say something else.
+pub(super) fn has_phrase(lower: &str) -> bool {
+    PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Whether a name is made only of words that are known.
@@ -80,14 +93,14 @@ fn is_made_of_words(name: &str) -> bool {
         return true;
     }
     let lower = words(name);
-    if PHRASES.iter().any(|phrase| lower.contains(phrase)) {
+    if has_phrase(&lower) {
         return false;
     }
     lower.split(|c: char| !c.is_ascii_alphabetic()).all(|word| word.is_empty() || WORDS.contains(word))
 }
 
 /// A name in small letters, with a stroke between its words; `XMLParser` has two.
-fn words(name: &str) -> String {
+pub(super) fn words(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::with_capacity(name.len() + 4);
     for (at, letter) in letters.iter().enumerate() {

@@ -11,6 +11,8 @@ mod effects;
 mod flow;
 mod fold;
 mod functions;
+mod loops;
+mod methods;
 mod options;
 mod own;
 mod patterns;
@@ -20,6 +22,7 @@ mod rules;
 mod scope;
 mod sends;
 mod services;
+mod settings;
 mod value;
 mod visit;
 
@@ -210,6 +213,12 @@ struct Reader<'s> {
     members: HashMap<String, Things>,
     /// Files that the program makes.
     made: HashSet<String>,
+    /// Files that it reads, by the names that are written down.
+    opened: HashSet<String>,
+    /// How often the loops around the place go round, as far as that is written down.
+    turns: f64,
+    /// Whether the place is in a template that somebody takes apart.
+    tagged: bool,
     /// Packages that it takes.
     packages: HashSet<String>,
     /// Names that the program gives a value without binding them.
@@ -246,6 +255,9 @@ impl<'s> Reader<'s> {
             texts: RefCell::default(),
             members: HashMap::new(),
             made: HashSet::new(),
+            opened: HashSet::new(),
+            turns: 1.0,
+            tagged: false,
             packages: HashSet::new(),
             loose: HashSet::new(),
             bounded: HashSet::new(),

@@ -195,6 +195,185 @@ pub(super) fn is_decisive(path: &str) -> bool {
         })
 }
 
+/// Ends of files that programs make of what they were given: data, pages, pictures, sounds, documents.
+const RESULTS: &[&str] = &[
+    "7z",
+    "arrow",
+    "avi",
+    "bak",
+    "bin",
+    "bmp",
+    "css",
+    "csv",
+    "dat",
+    "data",
+    "db",
+    "docx",
+    "dot",
+    "eml",
+    "eps",
+    "epub",
+    "feather",
+    "flac",
+    "geojson",
+    "gexf",
+    "gif",
+    "gml",
+    "gpx",
+    "graphml",
+    "gv",
+    "gz",
+    "h5",
+    "hdf5",
+    "html",
+    "htm",
+    "ico",
+    "ics",
+    "ipynb",
+    "jpeg",
+    "jpg",
+    "json",
+    "jsonl",
+    "kml",
+    "lock",
+    "log",
+    "m4a",
+    "map",
+    "md",
+    "mid",
+    "midi",
+    "mmd",
+    "mov",
+    "mp3",
+    "mp4",
+    "nc",
+    "ndjson",
+    "npy",
+    "npz",
+    "obj",
+    "ogg",
+    "onnx",
+    "opus",
+    "orig",
+    "out",
+    "parquet",
+    "part",
+    "pdf",
+    "pickle",
+    "pid",
+    "pkl",
+    "png",
+    "ppm",
+    "pptx",
+    "pt",
+    "pth",
+    "rss",
+    "safetensors",
+    "shp",
+    "sqlite",
+    "sqlite3",
+    "srt",
+    "stl",
+    "svg",
+    "swp",
+    "tar",
+    "temp",
+    "tgz",
+    "tif",
+    "tiff",
+    "tmp",
+    "ts",
+    "tsv",
+    "ttf",
+    "txt",
+    "vcf",
+    "vtt",
+    "wav",
+    "webm",
+    "webp",
+    "xls",
+    "xlsx",
+    "xml",
+    "xz",
+    "zip",
+];
+/// Ends of files in which programs are told what to do, and which are a result only where they are called so.
+const SETTINGS: &[&str] = &["cfg", "conf", "ini", "properties", "sql", "toml", "yaml", "yml"];
+/// Words by which a file says that it is a result.
+const RESULT_WORDS: &[&str] = &[
+    "converted",
+    "dump",
+    "example",
+    "export",
+    "exported",
+    "generated",
+    "merged",
+    "openapi",
+    "out",
+    "output",
+    "processed",
+    "report",
+    "result",
+    "results",
+    "sample",
+    "schema",
+    "summary",
+    "swagger",
+    "test",
+    "demo",
+];
+/// Words by which a file of data says that something is told by it what to do, or who may come in.
+const TELLING_WORDS: &[&str] = &[
+    "allowlist",
+    "blocklist",
+    "config",
+    "configuration",
+    "credentials",
+    "firebase",
+    "launch",
+    "manifest",
+    "permissions",
+    "policies",
+    "policy",
+    "prefs",
+    "roles",
+    "secret",
+    "secrets",
+    "settings",
+    "vercel",
+    "whitelist",
+];
+
+/// Whether a file is plainly something that a program makes of what it was given. What has no ending may be.
+pub(super) fn is_result(path: &str) -> bool {
+    if of(path) == Place::Temporary || is_generated(path) {
+        return true;
+    }
+    let last = name(path);
+    let (stem, ending) = last.rsplit_once('.').unwrap_or((last, ""));
+    let lower = ending.to_ascii_lowercase();
+    let snake = super::verbs::snake(stem);
+    let words = || snake.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let has = |list: &[&str]| words().any(|word| list.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit())));
+    // `README.md`, `CHANGELOG.md`
+    let shouts = stem.len() > 4 && !stem.bytes().any(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let in_sources = || {
+        path.split(['/', '\\'])
+            .rev()
+            .skip(1)
+            .any(|step| matches!(step, "templates" | "src" | "docs" | "locales" | "migrations"))
+    };
+    match lower.as_str() {
+        "" => !shouts || !last.contains(['.', '/']),
+        end if SETTINGS.contains(&end) => has(RESULT_WORDS),
+        end => {
+            let is_prose = shouts && matches!(end, "md" | "rst" | "txt");
+            let tells = is_prose || has(TELLING_WORDS) || in_sources();
+            RESULTS.contains(&end) && !tells
+        }
+    }
+}
+
 /// Whether a file keeps what nobody can make again.
 pub(super) fn is_store(path: &str) -> bool {
     STORES.contains(&ending(path))
@@ -273,6 +452,13 @@ pub(super) fn is_secret(path: &str) -> bool {
     path.len() <= 300 && !path.contains('\n') && shell::may_hold_secrets(path)
 }
 
+/// Whether a file lies in somebody's home, or where the machine keeps what is not for everybody.
+pub(super) fn is_of_others(path: &str) -> bool {
+    const FOR_ALL: [&str; 8] =
+        ["/dev/", "/etc/os-release", "/etc/hostname", "/etc/hosts", "/etc/timezone", "/proc/", "/sys/", "/usr/share/"];
+    of(path) == Place::Outside && !path.starts_with("../") && !FOR_ALL.iter().any(|start| path.starts_with(start))
+}
+
 /// Whether a file is known to hold secrets, whatever is done with it.
 pub(super) fn is_credential(path: &str) -> bool {
     let path = path.strip_prefix("file://").unwrap_or(path);
@@ -302,6 +488,30 @@ pub(super) fn host(address: &str) -> Option<&str> {
     Some(host.rsplit('@').next().unwrap_or_default())
 }
 
+/// Whether a text is the address of a database on another machine.
+pub(super) fn is_foreign_store(text: &str) -> bool {
+    const KINDS: [&str; 11] = [
+        "amqp",
+        "mongodb",
+        "redis",
+        "postgres",
+        "mysql",
+        "mariadb",
+        "mssql",
+        "oracle",
+        "snowflake",
+        "redshift",
+        "clickhouse",
+    ];
+    let Some((scheme, _)) = text.split_once("://") else { return false };
+    let host = host(text).unwrap_or_default().split(':').next().unwrap_or_default();
+    KINDS.iter().any(|kind| scheme.starts_with(kind))
+        && host.contains('.')
+        && !host.starts_with("127.")
+        && !["10.", "192.168.", "0.0.0.0"].iter().any(|net| host.starts_with(net))
+        && ![".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end))
+}
+
 /// Words in names of variables that say what they hold and not whose it is.
 const PLAIN_WORDS: &str = "api key token secret access auth bearer id client app my service base url user name password pass \
      pwd public bot refresh session jwt account default the prod dev test staging x http https smtp mail email host port env";
@@ -321,6 +531,11 @@ const SECRET_WORDS: &[&str] = &[
     "dsn",
 ];
 
+/// Words by which a variable is known to hold the address of a store.
+const STORE_WORDS: &[&str] =
+    &["amqp", "broker", "database", "db", "mongo", "mongodb", "postgres", "rabbitmq", "redis", "sqlalchemy"];
+const ADDRESS_WORDS: &[&str] = &["conn", "connection", "dsn", "string", "uri", "url"];
+
 /// What a variable of the environment is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
@@ -336,6 +551,11 @@ pub(super) enum Variable {
 pub(super) fn variable(variable: &str, host: Option<&str>) -> Variable {
     let lower = variable.to_ascii_lowercase();
     let words = || lower.split('_').filter(|word| !word.is_empty());
+    // The address of a database has the password in it.
+    let is_store = |word: &str| STORE_WORDS.contains(&word) || word.ends_with("sql");
+    if words().any(is_store) && words().any(|word| ADDRESS_WORDS.contains(&word)) {
+        return Variable::Foreign;
+    }
     if !words().any(|word| {
         SECRET_WORDS.iter().any(|secret| word == *secret || word.ends_with("key") || word.ends_with("token"))
     }) {

@@ -11,13 +11,18 @@ mod evaluators;
 mod expressions;
 mod fold;
 mod given;
+mod loops;
+mod methods;
 mod own;
 mod paths;
 mod processes;
 mod readonly;
+mod requests;
 mod rules;
 mod scope;
+mod sends;
 mod services;
+mod settings;
 mod statements;
 mod value;
 
@@ -101,6 +106,12 @@ struct Checker<'s> {
     attributes: HashMap<String, Val>,
     /// The methods that classes of the program define.
     methods: std::collections::HashSet<String>,
+    /// What objects of the program's classes are besides, by where the classes stand: what they inherit.
+    inherited: HashMap<u32, Val>,
+    /// What makes objects of the program's classes, by where the classes stand.
+    makers: HashMap<u32, u32>,
+    /// Whether the object of the method that is judged may be one of the program's own.
+    own_receiver: bool,
     /// What is imported out of the program's own package, by its local name.
     own_names: HashMap<String, String>,
     /// Whether the query that is changed picks what it is about.
@@ -113,6 +124,10 @@ struct Checker<'s> {
     packages: std::collections::HashSet<String>,
     /// What of those can start programs or load code.
     watched: Vec<&'static rules::watched::Watched>,
+    /// Files that were read, by the names that are written down.
+    opened: std::collections::HashSet<String>,
+    /// Whether the program reads something that is nobody else's business.
+    read: bool,
     /// Whether an exception is caught under a name: it may hold the object that lacked an attribute.
     catches: bool,
     /// Scopes in which a file was written whose name is not known, or the folder was changed, in this walk.
@@ -121,6 +136,12 @@ struct Checker<'s> {
     made: std::collections::HashSet<String>,
     branches: usize,
     loops: usize,
+    /// Parameters around the place that a request brings.
+    brought: std::collections::HashSet<String>,
+    /// The name that the innermost loop binds, and the object that it goes through.
+    through: Option<(String, String)>,
+    /// How often the loops around the place go round, as far as that is written down.
+    turns: i64,
     steps: usize,
     /// The functions around the place that is walked: name and where they stand.
     within: Vec<(String, u32)>,
@@ -138,17 +159,25 @@ impl<'s> Checker<'s> {
             functions: HashMap::new(),
             attributes: HashMap::new(),
             methods: std::collections::HashSet::new(),
+            inherited: HashMap::new(),
+            makers: HashMap::new(),
+            own_receiver: false,
             own_names: HashMap::new(),
             picks: false,
             stars: Vec::new(),
             busy_annotation: false,
             packages: std::collections::HashSet::new(),
             watched: Vec::new(),
+            opened: std::collections::HashSet::new(),
+            read: false,
             catches: false,
             wrote: std::collections::HashSet::new(),
             made: std::collections::HashSet::new(),
             branches: 0,
             loops: 0,
+            brought: std::collections::HashSet::new(),
+            through: None,
+            turns: 1,
             steps: 0,
             within: Vec::new(),
         }
@@ -215,6 +244,9 @@ impl<'s> Checker<'s> {
 
     /// Judges a qualified name that the program names or reaches.
     fn judge(&mut self, at: TextSize, path: &str) {
+        if !self.judging {
+            return;
+        }
         if let Some(route) = rules::module(path).or_else(|| rules::member(path)) {
             if rules::asked(path).is_some() {
                 self.ask_route(at, path, route);
@@ -270,6 +302,9 @@ impl<'s> Checker<'s> {
 
     /// A guarded module may be named, renamed and asked for a member; handed around, it cannot be followed.
     fn hand_over(&mut self, at: TextSize, value: &Val) {
+        if !self.judging {
+            return;
+        }
         for value in value.each() {
             match value {
                 Val::Path(path) if rules::asked(path) == Some(rules::Asked::Plain) => {}

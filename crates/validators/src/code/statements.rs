@@ -112,6 +112,7 @@ pub(super) fn destroys(text: &str) -> bool {
                 (*second == "from" || words.len() == 2 || has("where")) && (!bounded() || has("limit") && !has("where"))
             }
             ["update", _, rest @ ..] => rest.contains(&"set") && !bounded(),
+            ["replace", "into", ..] | ["insert", "or", "replace", ..] => has("select"),
             ["alter", _, rest @ ..] => rest.contains(&"drop"),
             ["merge" | "match" | "call" | "unwind", ..] => has("delete") && (has("match") || has("detach")),
             ["with", rest @ ..] => {
@@ -153,6 +154,10 @@ pub(super) fn writes_code(text: &str) -> bool {
 /// Whether a condition holds for every row.
 fn is_always(condition: &str) -> bool {
     let tight: String = condition.chars().filter(|c| !c.is_whitespace()).collect();
+    let never_false = [">0", ">=0", ">-1", "isnotnull", "like'%'", "<>''", "!=''"];
+    if never_false.iter().any(|end| tight.trim_end_matches(';').ends_with(end)) && !tight.contains("and") {
+        return true;
+    }
     ["1=1", "true", "1", "'a'='a'", "1<>0", "1>0", "2>1", "notfalse", "0=0", "idisnotnull"].contains(&tight.as_str())
         || tight.ends_with("or1=1")
         || tight.ends_with("ortrue")

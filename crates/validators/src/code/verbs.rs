@@ -254,6 +254,24 @@ fn verb(method: &str) -> &str {
         .unwrap_or("")
 }
 
+/// Whether a word is a verb of what only looks, makes a client or picks what is meant.
+pub(super) fn is_reading(word: &str) -> bool {
+    BY_READING.contains(word)
+}
+
+/// Whether a word is a verb of what destroys, stops, writes, sends, pays, starts or lets in.
+pub(super) fn is_acting(word: &str) -> bool {
+    [&BY_ACTING, &BY_DESTROYING, &BY_STOPPING, &BY_PLAIN_ACT].iter().any(|verbs| verbs.contains(word))
+        || among(GRAVE, word)
+        || among(STOPS_SHARED, word)
+        || among(ALONE, word)
+}
+
+/// Whether a word names what others use too, by itself or as many.
+pub(super) fn is_shared(word: &str) -> bool {
+    among(SHARED_NOUNS, word) || word.strip_suffix('s').is_some_and(|word| among(SHARED_NOUNS, word))
+}
+
 /// Whether a method of a client destroys something.
 pub(super) fn destroys(method: &str) -> bool {
     BY_DESTROYING.contains(verb(method))

@@ -215,7 +215,8 @@ fn read(text: &str, open: &str, place: Place, names: Names<'_>, mark: f32) -> Op
             let odds = weights.odds(classes) - less;
             let sure = odds - if place == Place::Name { NAME_HELD } else { 0.0 };
             let own = own_file(classes, &sentence, names.tool);
-            let certain = certain::is_certain(sure, own, place)
+            let shown = is_own_call(&sentence, names.tool) && !certain::conceals(own);
+            let certain = !shown && certain::is_certain(sure, own, place)
                 || place != Place::Result
                     && (certain::takes_content(own, &sentence, names.tool) || has_account(&sentence));
             let first = || place == Place::Description && text.trim_start().starts_with(sentence.trim());
@@ -243,13 +244,29 @@ fn own_file(classes: Classes, sentence: &str, tool: &str) -> Classes {
     if own && !abroad && !certain::conceals(classes) { classes.without(Class::SecretFile) } else { classes }
 }
 
-/// Whether a sentence names a bank account or a wallet: where an order is given besides, money is to go there.
-fn has_account(sentence: &str) -> bool {
+/// Whether a sentence is an example of a call of the tool itself, with words in quotes and no file with secrets among them.
+fn is_own_call(sentence: &str, tool: &str) -> bool {
+    let called = tool.len() > 3 && sentence.contains(&format!("{}(", tool.to_lowercase()));
+    let quoted = sentence.matches(['\'', '"']).count() >= 4;
+    called && quoted && !sentence.contains("~/") && !sentence.contains("/.") && !sentence.contains("id_rsa")
+}
+
+/// Whether a word is a bank account or a wallet.
+pub(super) fn is_account(word: &str) -> bool {
+    word.len() > 14 && account().is_some_and(|account| account.is_match(word))
+}
+
+fn account() -> Option<&'static Regex> {
     static ACCOUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"\b(?:[a-z]{2}\d{2}(?: ?[a-z0-9]{4})(?: ?\d{2,4}){2,6}|0x[0-9a-f]{40}|bc1[a-z0-9]{25,})\b").ok()
     });
+    ACCOUNT.as_ref()
+}
+
+/// Whether a sentence names a bank account or a wallet: where an order is given besides, money is to go there.
+fn has_account(sentence: &str) -> bool {
     let example = ["e.g.", "example", "such as"].iter().any(|word| sentence.contains(word));
-    !example && ACCOUNT.as_ref().is_some_and(|account| account.is_match(sentence))
+    !example && account().is_some_and(|account| account.is_match(sentence))
 }
 
 /// What the marked sentences of a text or a definition want, taken together.

@@ -20,6 +20,11 @@ const MOST_TOKENS: usize = 12_000;
 const FEWEST_NAME_WORDS: usize = 3;
 /// How far behind a negation the word stands that turns it round.
 const MOST_BETWEEN: usize = 2;
+/// How far before an order the negation stands that forbids it; verbs behind it that turn that round.
+const DENIED_BEFORE: usize = 4;
+const ENDING: [&str; 12] = [
+    "stop", "stopping", "cease", "refuse", "refrain", "decline", "avoid", "ignore", "delay", "wait", "ask", "question",
+];
 /// The fewest words of a name that is read as a sentence.
 const FEWEST_ORDER_WORDS: usize = 6;
 
@@ -135,8 +140,29 @@ fn find(rule: &Rule, tokens: &[Token], present: &[usize], fits: &dyn Fn(usize) -
     }
     (0..tokens.len()).find_map(|from| {
         let to = rule.meets(tokens, from)?;
-        (!is_guarded(rule, tokens, from, to) && fits(to)).then_some((from, to))
+        (!is_denied(rule, tokens, from) && !is_guarded(rule, tokens, from, to) && fits(to)).then_some((from, to))
     })
+}
+
+/// Whether what begins here is forbidden: `do not follow instructions in the page`. A rule that is about something not done begins
+/// with the negation itself.
+fn is_denied(rule: &Rule, tokens: &[Token], from: usize) -> bool {
+    if rule.answer == Answer::Clear {
+        return false;
+    }
+    let rules = Rules::get();
+    let is = |at: usize, wanted: Option<usize>| tokens[at].groups.iter().any(|(group, _)| Some(*group) == wanted);
+    let start = from.saturating_sub(DENIED_BEFORE);
+    let ends = |at: &usize| matches!(tokens[*at].word.as_str(), "." | ",");
+    let before = || (start..from).rev().take_while(|at| !ends(at));
+    // In "do not follow them" the first verb is `do`.
+    if tokens[from].word == "do" && from + 1 < tokens.len() && is(from + 1, rules.negation()) {
+        return true;
+    }
+    // "Never stop to follow them" forbids nothing.
+    let undone = |at: usize| is(at, rules.omission()) || ENDING.contains(&tokens[at].word.as_str());
+    let denying = before().find(|at| is(*at, rules.negation()));
+    denying.is_some_and(|at| !(at + 1..from).any(undone) && !is(from, rules.negation()))
 }
 
 /// Whether a word that takes the harm away stands in the same sentence. A negation does so only before what it negates.

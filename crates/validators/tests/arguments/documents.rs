@@ -358,3 +358,67 @@ fn mounts_are_judged_by_the_place_that_they_mount() {
         ],
     );
 }
+
+/// Names of what is done stand in keys, in the cells of tables, and under keys that say which document it is.
+#[test]
+fn keys_cells_and_named_documents_are_read() {
+    let checks = limited("/srv/ok", &paths());
+    let mut hostile = Vec::new();
+    for key in ["../x", "/etc/passwd", "~/.ssh/id", "..", "a/../../x", "C:\\x", "$HOME/x", "%2e%2e/x"] {
+        hostile.push(json!({"doc": format!("{key}: 1\nb: 2\n")}));
+        hostile.push(json!({"doc": format!("\"{key}\": {{mode: read}}\nb: 2\n")}));
+        hostile.push(json!({"doc": format!("[{key}]\nmode = 1\n")}));
+    }
+    for table in [
+        "action,file\nread,/etc/shadow",
+        "a;b\n1;../x",
+        "a|b\n1|~/.ssh/id_rsa",
+        "name\tvalue\nx\t/etc/shadow",
+        "name,value\nx,\"/etc/shadow\"",
+        "op,path\nread,/secret/x",
+    ] {
+        hostile.extend([json!({"csv": table}), json!({"rows": table}), json!({"x": table}), json!({"input": table})]);
+    }
+    for text in [
+        "import \"/etc/shadow\"",
+        "{{ file '/etc/shadow' }}",
+        "@import url(/etc/shadow)",
+        "#include </etc/shadow>",
+        "a::/etc/shadow\nb::/etc/x",
+        "(/etc/shadow)\n(x)",
+        "k,v\n\"a\nb\",/etc/shadow\n",
+        "# c\na,/etc/shadow\nb,x\n",
+        "a: <%= File.read('/etc/shadow') %>\nb: c",
+    ] {
+        hostile.extend([json!({"config": text}), json!({"x": text})]);
+    }
+    for text in
+        ["- /etc/shadow\n- x", "a: !include /etc/shadow\nb: c", "a => /etc/shadow\nb => x", "<a>/etc/shadow</a>\n<b/>"]
+    {
+        hostile.extend([json!({"input": text}), json!({"source": text}), json!({"x": text})]);
+    }
+    for document in [
+        "services:\n  x:\n    env_file: ../private/.env\n",
+        "services:\n  x:\n    volumes:\n      - /etc:/e\n",
+        "volumes:\n  d:\n    driver_opts:\n      device: /etc\n",
+        "secrets:\n  s:\n    file: /etc/shadow\n",
+    ] {
+        let keys = ["compose", "compose_yaml", "yaml", "json", "toml"].into_iter();
+        hostile.extend(keys.map(|key| json!({ key: document })));
+    }
+    assert_hostile(&checks, &hostile);
+    assert_honest(
+        &checks,
+        &[
+            json!({"observation": "It reads '/etc/app.conf' (and \"/var/log/x\")."}),
+            json!({"task": "look at /etc/app.conf, then restart"}),
+            json!({"csv": "date,route,ms\n2026-11-19,/api/login,12\n"}),
+            json!({"csv": "name,email\nAnn,ann@example.org\n"}),
+            json!({"rows": "a;b\n1;2/3\n"}),
+            json!({"csv": "file,size\na.txt,12\nsub/b.txt,9\n"}),
+            json!({"table": "| Route | What |\n|---|---|\n| /users | list |\n"}),
+            json!({"doc": "openapi: 3.0.0\npaths:\n  /users/{id}:\n    get:\n      summary: x\n"}),
+            json!({"yaml": "name: x\npath: sub/dir\n"}),
+        ],
+    );
+}

@@ -347,3 +347,33 @@ fn a_zero_byte_hides_no_path() {
         &[json!({"x": "a\0b"}), json!({"text": "one\0two\0"}), json!({"x": "\0"}), json!({"content": "a b\0c d"})],
     );
 }
+
+/// One reader of options: what is glued counts with one dash and two, beside `=`, and in lines of words.
+#[test]
+fn values_of_options_are_read_alike_everywhere() {
+    let checks = checks_from("/srv/ok", &[], &json!({}), &[json!({"paths": ["/srv/ok/**"]})]);
+    let mut hostile = Vec::new();
+    for word in [
+        "-C/etc",
+        "-C..",
+        "--C../x",
+        "-5../x",
+        "-C/etc=x/y",
+        "-xf/etc/x",
+        "--dir=/etc",
+        "--dir=..",
+        "--/etc/x",
+        "-f~/x",
+        "--f=$HOME/x",
+        "-nf../link/x",
+    ] {
+        hostile.push(json!({"x": word}));
+        hostile.push(json!({"x": format!("-v {word}")}));
+        hostile.push(json!({"args": [word]}));
+        hostile.push(json!({"command": format!("tar {word}")}));
+    }
+    assert_hostile(&checks, &hostile);
+    let words =
+        ["-Isrc/include", "--dir=sub/x", "-C/srv/ok/x", "-d\\t", "--level=5", "-nflink/x", "-v --dir=/srv/ok/x"];
+    assert_honest(&checks, &words.map(|word| json!({"args": [word]})));
+}

@@ -636,3 +636,29 @@ fn hosts_in_front_of_a_colon_and_of_a_port_are_held_to_the_limits() {
         ],
     );
 }
+
+/// A port behind a name says that a machine is meant; what clients are called is one in most tools.
+#[test]
+fn names_with_ports_are_machines_under_more_keys() {
+    let keys = ["dsn", "cluster", "destination", "service", "primary", "master", "leader", "seeds"];
+    let clients = ["smtp", "ldap", "redis", "kafka", "mongo", "postgres", "mysql", "amqp"];
+    let hostile = keys.iter().flat_map(|key| ["db1:5432", "a1:80,db1:5432"].map(|host| json!({ *key: host })));
+    let names = clients.iter().flat_map(|key| ["db1:5432", "metadata"].map(|host| json!({ *key: host })));
+    assert_hostile(&limited(), &hostile.chain(names).collect::<Vec<_>>());
+    assert_honest(
+        &limited(),
+        &[
+            json!({"cluster": "prod"}),
+            json!({"service": "web"}),
+            json!({"destination": "Berlin"}),
+            json!({"primary": "id"}),
+            json!({"master": "main"}),
+            json!({"leader": "Ann"}),
+            json!({"source": "crm"}),
+            json!({"redis": "7"}),
+            json!({"kafka": "enabled"}),
+            json!({"service": "A1:B5"}),
+            json!({"key": "user:1000"}),
+        ],
+    );
+}

@@ -4,6 +4,7 @@ mod around;
 mod bodies;
 mod common;
 mod documents;
+mod elsewhere;
 mod glued;
 mod hosts;
 mod limits;

@@ -414,10 +414,12 @@ fn cells_and_other_texts_under_keys_for_places_pass() {
     );
 }
 
-/// A name of a file inside, and of no device.
+/// A name of a file inside, of no device, and without what old servers read as an escape.
 fn inside() -> impl Strategy<Value = String> {
     let is_device = |name: &str| name.split('/').any(|step| matches!(step, "con" | "prn" | "aux" | "nul"));
-    "[a-z]{1,6}(/[a-z0-9_.-]{0,3}[a-z]{1,5}){0,3}".prop_filter("a device", move |name| !is_device(name))
+    let is_escape = |name: &str| ["..2e", "..2f", "..5c"].iter().any(|escape| name.contains(escape));
+    "[a-z]{1,6}(/[a-z0-9_.-]{0,3}[a-z]{1,5}){0,3}"
+        .prop_filter("a device or an escape", move |name| !is_device(name) && !is_escape(name))
 }
 
 /// Text of a file: anything, also what looks like a header.
@@ -511,4 +513,28 @@ fn an_encoded_mail_shows_no_names() {
     }
     let plain = "From: a@b.example\nSubject: [PATCH] x\nContent-Transfer-Encoding: 8bit\n\n---\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+Content-Transfer-Encoding: base64\n";
     assert_honest(&limited(), &[json!({"patch": plain})]);
+}
+
+/// What a tool that applies patches is given is read as git reads it, under any key.
+#[test]
+fn no_encoding_hides_a_mail_from_who_applies_it() {
+    let head = "From a Mon Sep 17 00:00:00 2001\nSubject: x\nMIME-Version: 1.0\n";
+    for header in [
+        "Content-Transfer-Encoding: base64",
+        "Content-Transfer-Encoding: quoted-printable",
+        "content-transfer-encoding:\n base64",
+        "Content-Transfer-Encoding: x-uuencode",
+        "Content-Transfer-Encoding: BASE64; x=y",
+    ] {
+        let mail = format!("{head}{header}\n\nLS0tIGEvLi4vLi4veAorKysgYi8uLi8uLi94Cg==\n");
+        for key in ["mail", "raw", "patch", "mbox", "content", "input"] {
+            let checks = of_tool("/srv/ok", "git_am", "Applies a mail", &["path", key]);
+            assert_hostile(&checks, &[json!({"path": "/srv/ok", key: mail})]);
+        }
+    }
+    let plain = format!("{head}Content-Transfer-Encoding: 8bit\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+    assert_honest(&of_tool("/srv/ok", "git_am", "Applies a mail", &["mail"]), &[json!({"mail": plain})]);
+    let mail = format!("{head}Content-Transfer-Encoding: base64\n\nSGVsbG8=\n");
+    let reads = of_tool("/srv/ok", "parse_email", "Reads a mail", &["path", "raw"]);
+    assert_honest(&reads, &[json!({"path": "/srv/ok/a.eml", "raw": mail})]);
 }

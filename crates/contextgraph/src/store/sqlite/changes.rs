@@ -9,7 +9,7 @@ use super::{Sqlite, SqliteStores, failed, id_at};
 use crate::Id;
 use crate::error::Outcome;
 use crate::graph::edges::{Edge, Kind};
-use crate::store::{Light, RecordChanges, Version, broken, known, words_from_bytes};
+use crate::store::{Light, RecordChanges, Version, broken, known, row_from_bytes, words_from_bytes};
 
 /// Memories of a space from which on edges are read beside them.
 const MANY: i64 = 2_000;
@@ -60,16 +60,31 @@ impl Sqlite {
         let sql = "SELECT known, meaning, words, seq FROM memories WHERE space = ?1 AND version > ?2";
         let mut statement = self.connection.prepare(sql).map_err(failed)?;
         let mut rows = statement.query(params![self.space, since]).map_err(failed)?;
-        let mut found: Vec<(i64, Light)> = Vec::new();
+        let all = if since == 0 { self.count()? } else { 0 };
+        let (mut places, mut found) = (Vec::with_capacity(all), Vec::with_capacity(all));
         while let Some(row) = rows.next().map_err(failed)? {
             let blob = |column: usize| row.get_ref(column).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
             let memory = known::from_bytes(blob(0)?).ok_or_else(|| broken("a memory"))?;
-            let meaning = blob(1)?.iter().map(|byte| byte.cast_signed()).collect();
-            let words = words_from_bytes(blob(2)?);
-            found.push((row.get(3).map_err(failed)?, Light { memory, row: meaning, words }));
+            let (meaning, words) = (row_from_bytes(blob(1)?)?, words_from_bytes(blob(2)?));
+            places.push(row.get::<_, i64>(3).map_err(failed)?);
+            found.push(Light { memory, row: meaning, words });
         }
-        found.sort_by_key(|(seq, _)| *seq);
-        Ok(found.into_iter().map(|(_, light)| light).collect())
+        // Most often they stand in order, and each is large to move.
+        if !places.is_sorted() {
+            let mut placed: Vec<(i64, Light)> = places.into_iter().zip(found).collect();
+            placed.sort_by_key(|(place, _)| *place);
+            found = placed.into_iter().map(|(_, light)| light).collect();
+        }
+        Ok(found)
+    }
+
+    /// How many memories the space has, at most as many as are worth making room for at once.
+    fn count(&self) -> Outcome<usize> {
+        const MAX_COUNTED: i64 = 1 << 20;
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM memories WHERE space = ?1 LIMIT ?2)";
+        let count: i64 =
+            self.connection.query_row(sql, params![self.space, MAX_COUNTED], |row| row.get(0)).map_err(failed)?;
+        Ok(usize::try_from(count).unwrap_or(0))
     }
 }
 

@@ -67,7 +67,7 @@ async fn a_yes_answers_no_later_question_of_anybody() {
             }
             let running = who.begin(21, &asks(&confirm("Drop the production database?")));
             let asked = question(who, count).await;
-            assert_eq!(asked["message"], "Drop the production database?", "{era:?} {sharing:?}");
+            assert_eq!(asked["message"], "Server `s` asks: Drop the production database?", "{era:?} {sharing:?}");
             respond(who, &asked, "cancel").await.expect("taken");
             let result = running.answer.await.expect("no panic").expect("a result");
             assert_eq!(result["answered"]["response"], "cancel", "{era:?} {sharing:?}");
@@ -109,7 +109,7 @@ async fn of_two_questions_of_one_name_at_once_none_is_answered_by_the_other() {
         let asked_bob = question(&bob, 1).await;
         assert_eq!(
             (&asked_ann["message"], &asked_bob["message"]),
-            (&json!("ann: delete temp?"), &json!("bob: drop all?"))
+            (&json!("Server `s` asks: ann: delete temp?"), &json!("Server `s` asks: bob: drop all?"))
         );
         assert!(respond(&bob, &asked_ann, "confirm").await.is_err(), "not his");
         respond(&bob, &asked_bob, "cancel").await.expect("taken");
@@ -130,7 +130,7 @@ async fn another_question_of_the_same_name_in_one_call_is_asked_as_well() {
     let asked = question(&ann, 1).await;
     respond(&ann, &asked, "confirm").await.expect("taken");
     let asked = question(&ann, 2).await;
-    assert_eq!(asked["message"], "Delete everything?");
+    assert_eq!(asked["message"], "Server `s` asks: Delete everything?");
     respond(&ann, &asked, "cancel").await.expect("taken");
     let result = running.answer.await.expect("no panic").expect("a result");
     assert_eq!((&result["answered"]["response"], &result["then"]["response"]), (&json!("confirm"), &json!("cancel")));
@@ -146,7 +146,9 @@ async fn a_question_whose_place_was_taken_cannot_be_answered() {
     let running = ann.begin(20, &call);
     question(&ann, 2).await;
     let told = ann.told(REQUEST);
-    let by = |text: &str| told.iter().find(|asked| asked["message"] == text).expect("asked").clone();
+    let by = |text: &str| {
+        told.iter().find(|asked| asked["message"] == format!("Server `s` asks: {text}")).expect("asked").clone()
+    };
     assert_eq!(respond(&ann, &by("Delete 1 temp file?"), "confirm").await.expect_err("gone").code, 4004);
     assert_eq!(server.answers.borrow().len(), 0);
     respond(&ann, &by("Delete everything?"), "cancel").await.expect("taken");

@@ -235,10 +235,78 @@ async fn an_answer_outside_of_a_call_is_on_record() {
         ann.ear.answers.lock().push_back(answer);
         let reply = server.remote().request(Call::new(method, Some(raw(&params)))).await.unwrap();
         reply.outcome.expect("it is answered");
+        if kind == "elicitation" {
+            assert_eq!(ann.ear.asked.lock()[0].1["message"], "Server `files` asks: Who?");
+        }
         // It is on record by the time that the server has it.
         let noted = house.await_events("dev.switchboard.question_answered", count + 1).await;
         let event = noted.iter().find(|event| event.details["type"] == kind).expect("on record");
         assert_eq!((&*event.actor.id, event.target.server_id.as_deref()), ("ann", Some("files")));
         assert!(event.target.tool_name.is_none() && !format!("{event:?}").contains("hunter22"), "{event:?}");
+    }
+}
+
+/// A server can word its question like one of the gate: people are told whose it is, in every pair of eras.
+#[tokio::test]
+async fn a_question_of_a_server_begins_with_its_name() {
+    for (client, server) in PAIRS {
+        let script = Script::new(server, vec![tool("asks"), dangerous("drop")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let ann = house.client_with(client, "ann", json!({"elicitation": {"form": {}}})).await;
+        let mut asked = Vec::new();
+        for tool in ["asks", "drop"] {
+            ann.ear.answers.lock().push_back(json!({"action": "decline"}));
+            let result = ann.call(tool, json!({})).await;
+            asked.push(match client {
+                Era::Legacy => ann.ear.asked.lock().last().unwrap().1["message"].clone(),
+                Era::Modern => {
+                    let requests = result.unwrap()["inputRequests"].clone();
+                    requests.as_object().unwrap().values().next().unwrap()["params"]["message"].clone()
+                }
+            });
+        }
+        assert_eq!(asked[0], "Server `files` asks: Who?", "{client:?} {server:?}");
+        assert!(asked[1].as_str().unwrap().starts_with("Allow `drop`"), "{client:?} {server:?}: {asked:?}");
+    }
+}
+
+/// What a request brings as an answer is on record as one only where its sender was asked.
+#[tokio::test]
+async fn an_answer_to_a_question_that_nobody_asked_is_not_on_record_as_one() {
+    for server in [Era::Legacy, Era::Modern] {
+        let script = Script::new(server, vec![tool("asks")]);
+        let house = House::new(&[("files", script.clone())]).await;
+        for principal in ["ann", "bob"] {
+            house.grant(principal, "files", None, true).await;
+        }
+        let can = json!({"elicitation": {"form": {}}});
+        let ann = house.client_with(Era::Modern, "ann", can.clone()).await;
+        let bob = house.client_with(Era::Modern, "bob", can).await;
+        let yes = json!({"action": "accept", "content": {}});
+        let given = |state: Option<&Value>, key: &str| {
+            let mut params = json!({"name": "asks", "arguments": {}, "inputResponses": {key: yes}});
+            if let Some(state) = state {
+                params["requestState"] = state.clone();
+            }
+            params
+        };
+        let invented = json!("invented");
+        for (state, key) in [(Some(&invented), "who"), (Some(&invented), "ask-1"), (None, "who")] {
+            let _ = ann.request("tools/call", given(state, key)).await;
+        }
+        let asked = ann.call("asks", json!({})).await.unwrap();
+        let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+        // Of somebody else, and under a key that was not asked for.
+        let _ = bob.request("tools/call", given(Some(&asked["requestState"]), &key)).await;
+        let mut both = given(Some(&asked["requestState"]), &key);
+        both["inputResponses"]["other"] = json!({"action": "decline"});
+        ann.request("tools/call", both).await.unwrap();
+        let answered = house.await_events("dev.switchboard.question_answered", 1).await;
+        assert_eq!(answered.len(), 1, "{server:?}: {answered:?}");
+        assert_eq!((&*answered[0].actor.id, &answered[0].details["answer"]), ("ann", &json!("accept")));
+        let count = if server == Era::Modern { 4 } else { 0 };
+        let unasked = house.await_events("dev.switchboard.answer_unasked", count).await;
+        assert_eq!(unasked.len(), count, "{server:?}: a legacy server gets none of them: {unasked:?}");
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_kernel::{
-    Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, OperatorActions, Registering, Registration,
-    Run, ServerOffers, ServerPolicy, ServerSpec, Source, ToolContext,
+    Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, OperatorActions, Registering, Run,
+    ServerOffers, ServerPolicy, ServerRegistration, ServerSpec, Source, ToolContext,
 };
 use switchboard_peer::client::Target;
 use switchboard_peer::{BoxFuture, Handler as _, Identity, Method};
@@ -22,11 +22,11 @@ use super::world::{Client, ERAS, Script, events, open, ran, spec, tool_with, unt
 /// Starts a script for the command `script`, a program for code, and nothing else.
 #[derive(Debug, Default)]
 struct Workshop {
-    kept: Mutex<Vec<Registration>>,
+    kept: Mutex<Vec<ServerRegistration>>,
 }
 
 impl Builder for Workshop {
-    fn build(&self, registration: &Registration) -> Result<ServerSpec, String> {
+    fn build(&self, registration: &ServerRegistration) -> Result<ServerSpec, String> {
         let policy = ServerPolicy::default();
         match &registration.run {
             Run::Command(words) if words[0] == "script" => {
@@ -61,11 +61,11 @@ impl Builder for Workshop {
         if language == Language::Python { Ok(()) } else { Err("there is no `node` here".to_owned()) }
     }
 
-    fn keep(&self, registration: &Registration) {
+    fn keep(&self, registration: &ServerRegistration) {
         self.kept.lock().push(registration.clone());
     }
 
-    fn retired(&self, registration: &Registration) {
+    fn retired(&self, registration: &ServerRegistration) {
         self.kept.lock().retain(|kept| kept.id != registration.id);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_kernel::{Curated, GateOptions, ServerPolicy, ServerSpec};
+use switchboard_kernel::{Curated, GateOptions, PromptPolicy, ServerPolicy, ServerSpec};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::DefaultPolicy;
@@ -223,5 +223,36 @@ async fn a_held_call_ends_though_its_server_is_slow_to_start() {
         assert_eq!(called.is_none(), what == "the same", "{what}: {called:?}");
         assert!(called.is_none_or(|called| !ran(&called)), "{what}");
         assert_eq!((one.calls(), script.calls()), (0, 0), "{what}");
+    }
+}
+
+/// A prompt that goes away while a person is asked about it is answered for as a prompt: nobody called a tool.
+#[tokio::test]
+async fn a_prompt_that_goes_while_it_is_held_is_answered_for_as_a_prompt() {
+    for switched_off in [false, true] {
+        let script = Script::new(Era::Legacy, vec![tool("read")]);
+        let arguments = json!([{"name": "command", "required": true}]);
+        *script.prompts.lock() = vec![json!({"name": "run_command", "arguments": arguments})];
+        let house = House::with(&[("files", script.clone())], ServerPolicy::default, open_house).await;
+        let ann = house.client(Era::Legacy, "ann").await;
+        let going = async {
+            house.await_events("dev.switchboard.call_held", 1).await;
+            if switched_off {
+                let said = PromptPolicy { disabled: true, ..PromptPolicy::default() };
+                let prompts = std::iter::once(("run_command".to_owned(), said)).collect();
+                house.kernel.apply(vec![of_files(&script, ServerPolicy { prompts, ..ServerPolicy::default() }, "")]);
+            } else {
+                script.prompts.lock().clear();
+                script.tools_changed();
+            }
+        };
+        let get = json!({"name": "run_command", "arguments": {"command": "ls"}});
+        let (got, ()) = tokio::join!(ann.request("prompts/get", get), going);
+        let refused = got.expect_err("it is not there any more");
+        let data: Value = refused.data.as_ref().unwrap().view().unwrap();
+        assert_eq!((refused.code, &data["kind"]), (-32602, &json!("unknown_prompt")), "{refused:?}");
+        assert!(refused.message.starts_with("`run_command` was not got: it "), "{refused:?}");
+        assert!(data["suggestion"].as_str().unwrap().starts_with("list the prompts again"), "{data}");
+        assert!(script.heard("prompts/get").is_empty());
     }
 }

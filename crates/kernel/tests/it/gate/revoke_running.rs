@@ -177,3 +177,34 @@ async fn a_running_call_survives_what_does_not_concern_it() {
         assert!(called.is_ok(), "{era:?}: {called:?}");
     }
 }
+
+/// Who waits for the result of a task learns at once that the right to it was taken back.
+#[tokio::test]
+async fn who_waits_for_a_task_hears_of_a_revoke() {
+    for revoked in ["grant", "token"] {
+        let script = Script::new(Era::Legacy, vec![tool("work")]);
+        script.capabilities.lock()["tasks"] = json!({"requests": {"tools": {"call": {}}}});
+        script.tools.lock()[0]["execution"] = json!({"taskSupport": "optional"});
+        let task = json!({"taskId": "t-1", "status": "working", "ttl": 60_000, "pollInterval": 20,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z"});
+        script.results.lock().insert("work".to_owned(), json!({"task": task}));
+        script.results.lock().insert("tasks/result".to_owned(), json!("holds"));
+        let house = House::new(&[("files", script.clone())]).await;
+        house.grant("ann", "files", None, true).await;
+        let identity: Principal = Identity::new("ann", Method::Token).into();
+        let ended = identity.ended.clone();
+        let ann = Client::new(&house.kernel, identity, Era::Legacy, json!({})).await;
+        ann.request("tools/call", json!({"name": "work", "arguments": {}, "task": {"ttl": 60_000}})).await.unwrap();
+        let waiting = tokio::time::timeout(SOON, ann.request("tasks/result", json!({"taskId": "t-1"})));
+        let revoking = async {
+            until("the server works on it", || !script.heard("tasks/result").is_empty()).await;
+            if revoked == "grant" {
+                house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
+            } else {
+                ended.cancel();
+            }
+        };
+        let (waited, ()) = tokio::join!(waiting, revoking);
+        waited.expect("it does not wait for the task").unwrap_err();
+    }
+}

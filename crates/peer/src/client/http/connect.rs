@@ -7,7 +7,7 @@ use ::http::{HeaderValue, StatusCode};
 use bytes::Bytes;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::{Era, Revision};
-use switchboard_transport::http_client::{Answer, Body, HttpOptions, Target};
+use switchboard_transport::http_client::{Answer, Body, HttpClientOptions, Target};
 use switchboard_wire::{ErrorObject, Id, Message, Notification, Raw, Request};
 use tokio::sync::oneshot;
 
@@ -26,7 +26,7 @@ pub(in crate::client) async fn connect(
     options: ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Connected, ConnectError> {
-    let http_options = HttpOptions { body_limit: options.limits.bytes, ..HttpOptions::default() };
+    let http_options = HttpClientOptions { body_limit: options.limits.bytes, ..HttpClientOptions::default() };
     let target = Target::new(url, headers, http_options)?;
     let http = Http::new(target.clone(), &options, handler.clone());
     let probe_first = match (options.era, options.known_era) {

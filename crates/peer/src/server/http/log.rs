@@ -67,6 +67,8 @@ struct State {
     unread: u64,
     /// Events that there was no room for since a reader was last told of such.
     refused: u64,
+    /// The number of the first event that is kept whatever happens.
+    kept_from: Option<u64>,
     finished: bool,
     /// Which reader is the current one.
     reader: u64,
@@ -117,6 +119,7 @@ impl EventLog {
             next: 1,
             unread: 1,
             refused: 0,
+            kept_from: None,
             finished: false,
             reader: 0,
             attached: false,
@@ -171,7 +174,8 @@ impl EventLog {
                 || (self.kind.lasts && state.is_slow());
         }
         if always {
-            self.account.take_always(cost);
+            self.make_room(&mut state, cost);
+            state.kept_from = state.kept_from.or(Some(state.next));
         } else if !full {
             while !self.account.take(cost) {
                 if state.attached && state.events.is_empty() && cost <= MAX_FREE_EVENT {
@@ -201,6 +205,21 @@ impl EventLog {
         state.next += 1;
         state.wake();
         Ok(())
+    }
+
+    /// Takes memory for what must not be lost. Where there is none left, what was said before it in this stream makes room:
+    /// a thousand answers that come at once do not add to what a thousand readers let stand.
+    fn make_room(&self, state: &mut State, cost: usize) {
+        while !self.account.take(cost) {
+            let first = state.first();
+            if state.events.is_empty() || state.kept_from.is_some_and(|kept| first >= kept) {
+                return self.account.take_always(cost);
+            }
+            if first >= state.unread {
+                state.refused = state.refused.saturating_add(1);
+            }
+            state.drop_first(&self.account);
+        }
     }
 
     /// Whether somebody reads, or the first reader of an answer is about to come.

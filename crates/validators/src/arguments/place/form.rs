@@ -92,7 +92,9 @@ pub(super) fn form(text: &str) -> Form {
     let about = text
         .strip_prefix('~')
         .is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(['/', '\\']));
-    let begins = text.starts_with(['/', '\\', '~']) && !comment && !about;
+    // `~~old~~`: nor like a sign.
+    let struck = text.starts_with("~~");
+    let begins = text.starts_with(['/', '\\', '~']) && !comment && !about && !struck;
     if begins || drive || variable || windows || climbs || escaped || is_uri(text) {
         return Form::Path;
     }

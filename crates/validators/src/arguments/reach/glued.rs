@@ -3,7 +3,7 @@
 //!
 //! Like [`super::loose`], only what leads inside counts here: versions, ratios and times are glued in the same ways.
 
-use switchboard_policy::risk::fallback::words;
+use switchboard_policy::keys::{Key, Mark};
 
 use super::loose::{self, Reading};
 use super::{REACHING, Target};
@@ -13,32 +13,12 @@ use crate::percent;
 
 /// Longer text is not taken apart in this way.
 const MAX_BYTES: usize = 64 * 1024;
-/// Words of names whose value is a host.
-const HOST_NAMES: [&str; 17] = [
-    "host",
-    "hosts",
-    "hostname",
-    "hostaddr",
-    "server",
-    "servers",
-    "address",
-    "addr",
-    "source",
-    "endpoint",
-    "endpoints",
-    "proxy",
-    "url",
-    "uri",
-    "ip",
-    "broker",
-    "node",
-];
 /// What SQL Server and its relatives write in front of a host.
 const TRANSPORTS: [&str; 5] = ["tcp:", "udp:", "np:", "lpc:", "admin:"];
 
 /// Whether the value of a pair or option of this name is a host.
 pub(in crate::arguments) fn is_host_name(name: &str) -> bool {
-    words(name).iter().any(|word| HOST_NAMES.contains(&word.as_str())) || Machine::is_surely(name)
+    Key::of(name).has(Mark::HostName) || Machine::is_surely(name)
 }
 
 /// The hosts that a value of a pair names, without ports, instances and transports.

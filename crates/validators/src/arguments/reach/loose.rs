@@ -7,6 +7,7 @@
 use url::{Host, Url};
 
 use super::Target;
+use crate::arguments::uri;
 use crate::network;
 
 /// How much a text may be read as an address.
@@ -20,18 +21,13 @@ pub(super) enum Reading {
     Link,
 }
 
-/// Schemes after which readers repair missing slashes.
-const REPAIRED: &[&str] = &["http", "https", "ws", "wss", "ftp"];
-/// Numbers below are counters, pages and sizes. As addresses they would begin with a zero.
-const SMALLEST: u64 = 1 << 24;
-
 /// What a text leads to, if that is inside.
 pub(super) fn target(text: &str, reading: Reading) -> Option<Target> {
     let text = text.trim_matches(|c: char| c.is_control() || c.is_whitespace());
     let text = text.trim_end_matches(['.', ';', '!', '?', ',']);
     let is_slash = |c: char| c == '/' || c == '\\';
     if let Some((scheme, rest)) = text.split_once(':')
-        && REPAIRED.iter().any(|repaired| scheme.eq_ignore_ascii_case(repaired))
+        && uri::REPAIRED.iter().any(|repaired| scheme.eq_ignore_ascii_case(repaired))
     {
         return inside(rest.trim_start_matches(is_slash), Reading::Link);
     }
@@ -116,7 +112,7 @@ fn is_written_as_address(authority: &str, tail: &str, reading: Reading) -> bool 
                 None => lower.parse().ok(),
             };
             // `0` with something behind it is this machine; alone it is a number.
-            number.is_none_or(|number| number >= SMALLEST || number == 0 && !tail.is_empty())
+            number.is_none_or(|number| number >= uri::SMALLEST || number == 0 && !tail.is_empty())
         }
         _ => true,
     }

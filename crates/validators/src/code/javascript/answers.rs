@@ -49,6 +49,13 @@ impl Reader<'_> {
         if arguments.iter().any(|argument| argument.has(&Thing::Made)) {
             things.push(Thing::Made);
         }
+        // `await req.json()`
+        if let (Some(holder), Some(method)) = (fold::bare(&call.callee).as_member_expression(), method)
+            && matches!(method, "json" | "formData" | "text" | "body")
+            && super::settings::is_of_request(holder.object(), "body")
+        {
+            things.push(Thing::Private(super::scope::Source::Request));
+        }
         if method.is_some_and(gives_text) {
             things.push(Thing::Worked);
         }
@@ -141,6 +148,14 @@ impl Reader<'_> {
             things.add(content::made(path, &arguments));
         }
         arguments.iter().for_each(|argument| things.add_private(argument));
+        // What whoever sent the link chose.
+        if arguments.iter().flat_map(Things::paths).any(rules::is_of_address) {
+            things.push(Thing::Path("location.parsed".to_owned()));
+        }
+        // An object of a class of the program.
+        for class in callee.functions() {
+            things.push(Thing::Object(class));
+        }
         things
     }
 }

@@ -83,7 +83,18 @@ impl Reader<'_> {
         self.changes_folder(&call);
         self.named_files(&call);
         self.service_call(&call);
+        self.judge_settings(it, &call);
+        self.named_by_request(&call);
+        self.told_by_request(it, &call);
+        self.asks_for_much(it.span, &last, &it.arguments, super::loops::is_own(&call));
+        if last == "insertAdjacentHTML"
+            && let Some(markup) = it.arguments.get(1).and_then(Argument::as_expression)
+            && self.things(markup).paths().any(rules::is_of_address)
+        {
+            self.ask(it.span, "code-page", "markup is made of what others sent".to_owned());
+        }
         self.own_call(it, &call);
+        self.unknown_method(it, &call);
         self.unknown_member(&call);
         self.sending_call(&call);
         self.shows_secret(&call);
@@ -186,7 +197,7 @@ impl Reader<'_> {
                     self.ask(span, why.0, format!("the option `{key}` of `{path}` {}", why.1));
                 }
                 let is_text = || self.things(&property.value).known.iter().any(Thing::is_text);
-                if rules::is_of_package(path) && rules::option_names_code(&key) && is_text() {
+                if rules::is_of_package(path) && crate::code::settings::names_code(&key) && is_text() {
                     self.ask(
                         span,
                         "code-loader",
@@ -300,6 +311,11 @@ impl Reader<'_> {
         self.named_files(&call);
         self.command(&call);
         self.unknown_member(&call);
+        self.asks_for_much(it.span, &name, &it.arguments, callee.functions().next().is_some());
+        let slow = it.arguments.first().and_then(Argument::as_expression).and_then(|first| self.text(first));
+        if name == "RegExp" && slow.is_some_and(|pattern| crate::code::patterns::takes_for_ever(&pattern)) {
+            self.ask_endless(it.span, "a pattern that may take for ever");
+        }
         if ["Command", "Request", "Socket", "Source", "Mail"].iter().any(|end| name.ends_with(end)) || name == "ws" {
             self.sending_call(&call);
         }
@@ -335,6 +351,14 @@ impl Reader<'_> {
         };
         if self.pass == Pass::Learn {
             let given = self.things(&it.right);
+            // What any window sends.
+            if member.static_property_name() == Some("onmessage")
+                && self.things(member.object()).paths().any(rules::is_global)
+            {
+                for function in given.functions().collect::<Vec<_>>() {
+                    self.called_with(function, 0, Things::path("location.message"));
+                }
+            }
             self.learn_given(member.object(), &given);
             self.learn_field(member, &given);
         }
@@ -367,12 +391,27 @@ impl Reader<'_> {
         if is_markup && self.is_fetched_markup(&it.right) {
             self.ask(it.span, "code-page", "markup that another host sent is shown".to_owned());
         }
-        let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global");
+        let is_named_global = |path: &str| matches!(path, "globalThis" | "window" | "global" | "self");
+        if object.paths().any(is_named_global) {
+            self.replaces_global(it.span, name.as_deref());
+        }
+        if let (Some(name), Expression::BooleanLiteral(on)) = (&name, &it.right)
+            && (on.value && crate::code::settings::exposes(name) || !on.value && crate::code::settings::protects(name))
+        {
+            self.ask(it.span, "code-rights", format!("`{name}` leaves a protection out"));
+        }
         if object.paths().any(|path| rules::is_replaceable(path) && !is_named_global(path)) {
             self.ask(it.span, "code-dynamic", "a function that others call is put in place of another".to_owned());
         }
         self.leads_page(it, &object, name.as_deref());
         self.sets_client(it, &object, name.as_deref());
+        let of_all = |path: &str| {
+            path.strip_suffix(".prototype")
+                .is_some_and(|class| !class.contains(['.', '(', ':']) && !rules::is_unlisted_global(class))
+        };
+        if object.paths().any(of_all) && object.functions().next().is_none() {
+            self.ask(it.span, "code-dynamic", "what every object of a kind has is changed".to_owned());
+        }
         if object.paths().any(|path| matches!(path, "Object.prototype" | "Function.prototype")) {
             self.ask(it.span, "code-dynamic", "what every object has is changed".to_owned());
         }

@@ -130,6 +130,10 @@ pub(super) fn template(template: &TemplateLiteral<'_>, parts: &[Things]) -> Thin
     }
     let mut things = things_of(together(all));
     parts.iter().for_each(|part| things.add_private(part));
+    // What whoever sent the link chose is so in a text too.
+    for path in parts.iter().flat_map(Things::paths).filter(|path| rules::is_of_address(path)) {
+        things.push(Thing::Path(path.to_owned()));
+    }
     things.open = false;
     things
 }

@@ -113,6 +113,21 @@ fn is_own_module(package: &str) -> bool {
     )
 }
 
+/// Whether a name of a file is chosen by whoever starts the program.
+fn is_chosen(file: &Things) -> bool {
+    let asked = [
+        "process.argv",
+        "Bun.argv",
+        "Deno.args",
+        "node:commander",
+        "node:yargs",
+        "node:inquirer",
+        "node:minimist",
+        "node:util.parseArgs",
+    ];
+    file.paths().any(|path| asked.iter().any(|start| path.starts_with(start)) || effects::is_temporary(path))
+}
+
 /// A path as it is remembered.
 fn tidy(path: &str) -> &str {
     path.trim_start_matches("./").trim_end_matches('/')
@@ -343,15 +358,43 @@ impl Reader<'_> {
                 Target::Opaque => {
                     self.ask(span, "code-reach", format!("`{name}` writes a file whose name is put together"));
                 }
+                Target::Unknown if how != FileEffect::Folder && !file.is_some_and(is_chosen) => {
+                    self.ask(span, "code-reach", format!("`{name}` writes a file whose name is not known"));
+                }
+                Target::Known(path) if how == FileEffect::Overwrite && self.is_written_over(&path) => {
+                    self.ask(span, "code-delete", ask(&path, "writes over what was read"));
+                }
+                Target::Known(path)
+                    if how == FileEffect::Overwrite && places::is_kept(&path) && !self.made.contains(tidy(&path)) =>
+                {
+                    self.ask(span, "code-delete", ask(&path, "writes over a document or a store"));
+                }
+                Target::Known(path) if how != FileEffect::Folder && !places::is_result(&path) => {
+                    self.ask(span, "code-reach", ask(&path, "writes what is not plainly a result"));
+                }
                 _ => {}
             }
         }
     }
 
+    /// Whether a table, a picture or a document is written over that the program has read.
+    fn is_written_over(&self, path: &str) -> bool {
+        let ends = [".json", ".jsonl", ".log", ".db"];
+        self.opened.contains(tidy(path))
+            && !ends.iter().any(|end| path.ends_with(end))
+            && places::of(path) != Folder::Temporary
+            && !places::is_generated(path)
+    }
+
     fn reads(&mut self, span: Span, name: &str, file: Option<&Things>) {
         for target in targets(file) {
+            if let (Target::Known(path), true) = (&target, self.pass == Pass::Judge && self.opened.len() < MOST_MADE) {
+                self.opened.insert(tidy(path).to_owned());
+            }
             let secret = match &target {
-                Target::Known(path) => places::is_secret(path) || places::is_credential(path),
+                Target::Known(path) => {
+                    places::is_secret(path) || places::is_credential(path) || places::is_of_others(path)
+                }
                 Target::Found(folder) => {
                     places::is_credential(&format!("{folder}/x")) || places::is_secret(&format!("{folder}/x"))
                 }
@@ -453,9 +496,16 @@ impl Reader<'_> {
         if text.len() > 300 || text.contains(['\n', '<', '{', ' ']) || text.contains("://") {
             return;
         }
-        let reads = ["read", "load", "open", "from", "parse", "attach", "append", "add", "file", "path"]
-            .iter()
-            .any(|start| name.starts_with(start));
+        let name = name.strip_prefix("node:").unwrap_or(name);
+        let reads =
+            ["read", "load", "open", "from", "parse", "attach", "append", "add", "file", "path", "sharp", "jimp"]
+                .iter()
+                .any(|start| name.starts_with(start));
+        if reads && text.contains('.') && self.opened.len() < MOST_MADE {
+            self.opened.insert(tidy(text).to_owned());
+        } else if effects::writes(name) && self.is_written_over(text) {
+            self.ask(span, "code-delete", format!("`{name}` writes over what was read: `{text}`"));
+        }
         if places::is_credential(text) && !text.starts_with("/api")
             || (reads || effects::uploads(name) || effects::sends(name))
                 && text.contains('.')

@@ -101,6 +101,12 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        if call.object.is_none()
+            && call.name == "addEventListener"
+            && call.given.first().and_then(Things::text) == Some("message")
+        {
+            hands.push((0, Things::path("location.message")));
+        }
         if let Some(object) = call.object {
             match call.name {
                 "then" => hands.push((0, content::held(object))),
@@ -114,6 +120,13 @@ impl Reader<'_> {
                 }
                 "reduce" => hands.push((1, content::held(&self.elements(object)))),
                 "on" | "once" => hands.push((0, content::held(object))),
+                // What any window sends.
+                "addEventListener"
+                    if call.given.first().and_then(Things::text) == Some("message")
+                        && object.paths().any(rules::is_global) =>
+                {
+                    hands.push((0, Things::path("location.message")));
+                }
                 "addEventListener" => {
                     let typed = call.given.first().and_then(Things::text).is_some_and(|event| {
                         matches!(
@@ -182,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    fn called_with(&mut self, function: u32, at: usize, things: Things) {
+    pub(super) fn called_with(&mut self, function: u32, at: usize, things: Things) {
         if at >= MOST_PARAMETERS {
             return;
         }

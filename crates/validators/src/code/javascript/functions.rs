@@ -1,6 +1,6 @@
 //! What the walk remembers of functions and declarations, and what it says of loops and of files that are loaded.
 
-use oxc_ast::ast::{Expression, VariableDeclarator};
+use oxc_ast::ast::{Expression, Statement, VariableDeclarator};
 use oxc_ast_visit::Visit as _;
 use oxc_span::Span;
 
@@ -9,10 +9,8 @@ use super::{Pass, Place, Reader, fold, rules};
 
 impl Reader<'_> {
     /// A loop without an end that names nothing by which it could be left, or could wait.
-    pub(super) fn endless(&mut self, span: Span, endless: bool) {
-        const LEAVES: [&str; 7] = ["break", "continue ", "return", "throw", "await", "yield", "exit"];
-        let text = self.source.get(span.start as usize..span.end as usize).unwrap_or_default();
-        if endless && !LEAVES.iter().any(|word| text.contains(word)) {
+    pub(super) fn endless(&mut self, span: Span, endless: bool, body: &Statement<'_>) {
+        if endless && super::loops::never_ends(body) {
             self.ask(span, "code-endless", "a loop that never ends and waits for nothing".to_owned());
         }
     }

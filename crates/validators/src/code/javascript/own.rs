@@ -88,7 +88,7 @@ impl Reader<'_> {
             }
             None => return false,
         };
-        verbs::is_grave_alone(&verbs::snake(original))
+        verbs::is_grave_alone(&verbs::snake(original)) || crate::code::methods::is_telling(original)
     }
 
     fn is_grave_method(

@@ -101,6 +101,9 @@ impl Reader<'_> {
         if self.pass != Pass::Judge {
             return;
         }
+        if !self.tagged && crate::code::settings::orders(text) {
+            self.ask(span, "code-remote", "an order that changes or destroys".to_owned());
+        }
         if rules::is_telling_text(text) {
             self.ask(span, "code-reach", "a file or address that holds credentials or is run by others".to_owned());
         } else if text == "0.0.0.0" {

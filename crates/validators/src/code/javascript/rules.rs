@@ -8,9 +8,7 @@ mod texts;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-pub(super) use packages::{
-    is_known, is_member_unknown, is_of_package, is_own, option_asked, option_names_code, package_asked,
-};
+pub(super) use packages::{is_known, is_member_unknown, is_of_package, is_own, option_asked, package_asked};
 pub(super) use texts::{is_active, is_named_environment, is_telling_text};
 
 pub(super) type Why = (&'static str, &'static str);

@@ -45,6 +45,8 @@ pub(super) enum Source {
     /// The whole environment, or a variable that is chosen at run time.
     Environment,
     Variable(String),
+    /// A request: whoever sent it chose it.
+    Request,
     /// A page, what a browser keeps or what is typed into it.
     Page,
 }
@@ -222,6 +224,11 @@ impl Scopes {
     /// What a name holds; `None` for one that the program does not bind here.
     pub(super) fn find(&self, name: &str) -> Option<&Things> {
         self.holder(name).and_then(|at| self.all.get(at)?.names.get(name))
+    }
+
+    /// The number that a name is known to hold.
+    pub(super) fn number(&self, name: &str) -> Option<f64> {
+        self.find(name)?.text()?.parse().ok()
     }
 
     /// Whether that was news is answered.

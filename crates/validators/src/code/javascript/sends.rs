@@ -1,13 +1,13 @@
 //! What was read out of files, variables and pages, and leaves this machine.
 
-use oxc_ast::ast::{AssignmentExpression, Expression, ObjectPropertyKind};
+use oxc_ast::ast::{AssignmentExpression, Expression, ObjectPropertyKind, TemplateLiteral};
 
 use super::content::{self, Piece};
 use super::effects::Call;
 use super::options::Found;
 use super::rules::effects;
 use super::scope::{Source, Thing, Things};
-use super::{Reader, fold};
+use super::{Pass, Reader, fold};
 use crate::code::places::{self, Variable};
 use crate::code::verbs;
 
@@ -15,7 +15,10 @@ impl Reader<'_> {
     pub(super) fn sending_call(&mut self, call: &Call<'_, '_>) {
         let name = verbs::snake(call.name).into_owned();
         let packages = || call.callee.paths().filter_map(effects::package);
-        let network = packages().any(effects::is_network) || call.callee.paths().any(effects::is_sender);
+        let elsewhere = || self.source.split(['"', '\'', '`']).any(places::is_foreign_store);
+        let network = packages().any(effects::is_network)
+            || call.callee.paths().any(effects::is_sender)
+            || packages().any(effects::is_store) && elsewhere();
         let unknown = call.object.is_some() && call.callee.paths().next().is_none() && !self.own.contains(call.name);
         let imports = || self.packages.iter().any(|package| effects::is_network(package));
         let by_name = unknown && effects::sends(&name) && imports();
@@ -33,6 +36,20 @@ impl Reader<'_> {
         }
         let host = addresses.iter().find_map(|address| places::host(address)).map(str::to_owned);
         let host = host.as_deref().filter(|host| !host.is_empty());
+        // What a socket is told goes to whoever it was opened to.
+        let of_socket =
+            call.callee.paths().any(|path| path.starts_with("WebSocket()") || path.starts_with("node:ws()"));
+        let host = host.or_else(|| of_socket.then_some("elsewhere"));
+        // An address that a request brings is asked with a secret of the program.
+        let chosen = call.given.first().is_some_and(|first| first.private().any(|source| *source == Source::Request));
+        let secret = || {
+            self.held_texts(call.given).iter().any(|given| {
+                given.private().any(|source| matches!(source, Source::Variable(name) if places::variable(name, None) != Variable::Plain))
+            })
+        };
+        if chosen && addresses.is_empty() && secret() {
+            self.ask(call.span, "code-send", "a secret is sent to an address that a request brings".to_owned());
+        }
         let makes =
             effects::makes(&name) || call.object.is_some() && name.starts_with(|c: char| c.is_ascii_uppercase());
         if network && (effects::uploads(&name) || self.attaches(call)) {
@@ -59,12 +76,37 @@ impl Reader<'_> {
         }
     }
 
+    /// An address that is made of what was read gives it away wherever it is shown.
+    pub(super) fn address_of_private(&mut self, it: &TemplateLiteral<'_>) {
+        if self.pass != Pass::Judge || self.tagged {
+            return;
+        }
+        let begins = it.quasis.first().and_then(|text| text.value.cooked.as_ref()).map_or("", |text| text.as_str());
+        let is_near = || {
+            places::host(begins)
+                .is_some_and(|host| host.is_empty() || host.starts_with("localhost") || host.starts_with("127."))
+        };
+        let kept = |part: &Expression<'_>| {
+            self.things(part)
+                .private()
+                .any(|source| matches!(source, Source::File | Source::Part | Source::Environment))
+        };
+        // What is typed into a field for passwords may be in any name.
+        let typed = || self.source.contains("type=\"password\"") && !it.expressions.is_empty();
+        if begins.contains("://") && !is_near() && (it.expressions.iter().any(kept) || typed()) {
+            self.ask(it.span, "code-send", "an address is made of what was read".to_owned());
+        }
+    }
+
     /// A secret is shown where others read it.
     pub(super) fn shows_secret(&mut self, call: &Call<'_, '_>) {
+        // What an answer says everybody reads who asks.
+        let answers = matches!(call.name, "json" | "send" | "end" | "jsonp")
+            && call.object.is_some_and(|object| object.paths().next().is_none());
         let shows = |path: &str| {
             path.starts_with("console.") || matches!(path, "process.stdout.write" | "process.stderr.write")
         };
-        if !call.callee.paths().any(shows) {
+        if !answers && !call.callee.paths().any(shows) {
             return;
         }
         let told = |given: &Things| given.paths().any(|path| path.starts_with("node:dotenv") && path.contains('('));
@@ -86,6 +128,28 @@ impl Reader<'_> {
             }
             Expression::BinaryExpression(sum) => {
                 self.is_secret_value(&sum.left, depth + 1) || self.is_secret_value(&sum.right, depth + 1)
+            }
+            Expression::StaticMemberExpression(member)
+                if matches!(
+                    member.property.name.as_str(),
+                    "authorization"
+                        | "password"
+                        | "passwd"
+                        | "secret"
+                        | "apiKey"
+                        | "accessToken"
+                        | "refreshToken"
+                        | "privateKey"
+                ) && self.things(&member.object).known.iter().all(|thing| matches!(thing, Thing::Private(_))) =>
+            {
+                true
+            }
+            Expression::ObjectExpression(object) => object.properties.iter().any(|property| match property {
+                ObjectPropertyKind::ObjectProperty(property) => self.is_secret_value(&property.value, depth + 1),
+                ObjectPropertyKind::SpreadProperty(_) => false,
+            }),
+            Expression::LogicalExpression(either) => {
+                self.is_secret_value(&either.left, depth + 1) || self.is_secret_value(&either.right, depth + 1)
             }
             other => self.things(other).paths().any(|path| {
                 let name = ["process.env.", "Deno.env.", "Bun.env.", "import.meta.env."]
@@ -212,6 +276,7 @@ fn leaks(value: &Things, host: Option<&str>) -> bool {
         Source::Variable(name) => places::variable(name, host) == Variable::Foreign,
         // To the host that the page comes from it goes anyway.
         Source::Page => host.is_some(),
+        Source::Request => false,
         Source::File | Source::Part | Source::Environment => true,
     })
 }
@@ -220,6 +285,7 @@ fn leaks(value: &Things, host: Option<&str>) -> bool {
 fn is_secret(source: &Source) -> bool {
     match source {
         Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+        Source::Request => false,
         _ => true,
     }
 }
@@ -228,7 +294,7 @@ fn is_secret(source: &Source) -> bool {
 fn heads(value: &Things, host: Option<&str>) -> bool {
     value.private().any(|source| match source {
         Source::Variable(name) => host.is_some() && places::variable(name, host) == Variable::Foreign,
-        Source::Part | Source::Page => false,
+        Source::Part | Source::Page | Source::Request => false,
         Source::File | Source::Environment => true,
     })
 }
@@ -239,6 +305,7 @@ fn named_by(value: &Things) -> bool {
     content::pieces(value).iter().any(open)
         && value.private().any(|source| match source {
             Source::Variable(name) => places::variable(name, None) != Variable::Plain,
+            Source::Request => false,
             _ => true,
         })
 }

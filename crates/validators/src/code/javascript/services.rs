@@ -155,7 +155,11 @@ impl Reader<'_> {
             .callee
             .paths()
             .any(|path| effects::is_sender(path) || effects::package(path).is_some_and(effects::is_network));
-        let deletes = |value: &Things| texts(value).iter().any(|method| method.eq_ignore_ascii_case("delete"));
+        let deletes = |value: &Things| {
+            texts(value)
+                .iter()
+                .any(|method| ["delete", "patch", "put"].iter().any(|known| method.eq_ignore_ascii_case(known)))
+        };
         let by_method = || {
             let named = |key: &str| match call.option(key) {
                 Found::Value(value) => deletes(&self.things(value)),
@@ -182,7 +186,7 @@ impl Reader<'_> {
                 .is_some_and(|package| matches!(package, "axios" | "got" | "ky" | "superagent" | "undici" | "ofetch"))
         };
         is_request && (by_method() || matches!(name, "request" | "open" | "graphql") && by_text())
-            || matches!(name, "delete" | "del") && call.callee.paths().any(client)
+            || matches!(name, "delete" | "del" | "put" | "patch") && call.callee.paths().any(client)
     }
 
     /// Whether one of the statements that a call is given destroys.

@@ -66,7 +66,10 @@ impl Reader<'_> {
             Expression::ImportMeta(_) => Things::path("import.meta"),
             Expression::StaticMemberExpression(member) => {
                 let name = member.property.name.as_str();
-                let things = self.member_of(&self.deep(&member.object, depth), Some(name));
+                let mut things = self.member_of(&self.deep(&member.object, depth), Some(name));
+                if super::settings::is_of_request(&member.object, name) {
+                    things.push(Thing::Private(Source::Request));
+                }
                 self.own_member(&member.object, name, things)
             }
             Expression::PrivateFieldExpression(member) => {
@@ -84,6 +87,7 @@ impl Reader<'_> {
             },
             Expression::CallExpression(call) => self.answer(call, depth),
             Expression::NewExpression(call) => self.instance(call, depth),
+            Expression::RegExpLiteral(_) => Things::path("RegExp()"),
             Expression::TaggedTemplateExpression(tagged) => answers::called(&self.deep(&tagged.tag, depth)),
             Expression::AwaitExpression(inner) => self.deep(&inner.argument, depth),
             Expression::ImportExpression(import) => self.module(&import.source),

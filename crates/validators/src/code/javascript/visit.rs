@@ -10,12 +10,12 @@ use oxc_ast::ast::{
     FormalParameterRest, Function, FunctionBody, FunctionType, IdentifierReference, IfStatement, ImportDeclaration,
     ImportDeclarationSpecifier, ImportExpression, ImportOrExportKind, LogicalExpression, LogicalOperator,
     MethodDefinition, NewExpression, ObjectExpression, ObjectProperty, ObjectPropertyKind, Program, PropertyDefinition,
-    ReturnStatement, Statement, StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements,
+    RegExpLiteral, ReturnStatement, Statement, StaticBlock, StaticMemberExpression, StringLiteral, TSClassImplements,
     TSEnumDeclaration, TSExternalModuleDeclaration, TSGlobalDeclaration, TSImportEqualsDeclaration,
     TSInterfaceDeclaration, TSModuleReference, TSNamespaceDeclaration, TSType, TSTypeAliasDeclaration,
     TSTypeAnnotation, TSTypeName, TSTypeParameterDeclaration, TSTypeParameterInstantiation, TaggedTemplateExpression,
-    TemplateElement, UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind, WhileStatement,
-    WithStatement,
+    TemplateElement, TemplateLiteral, UnaryExpression, UnaryOperator, VariableDeclaration, VariableDeclarationKind,
+    WhileStatement, WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::GetSpan as _;
@@ -137,13 +137,19 @@ impl<'a> Visit<'a> for Reader<'_> {
     fn visit_while_statement(&mut self, it: &WhileStatement<'a>) {
         let endless = matches!(&it.test, Expression::BooleanLiteral(on) if on.value)
             || matches!(&it.test, Expression::NumericLiteral(number) if number.value != 0.0);
-        self.endless(it.span, endless);
+        self.endless(it.span, endless, &it.body);
         walk::walk_while_statement(self, it);
     }
 
     fn visit_for_statement(&mut self, it: &ForStatement<'a>) {
-        self.endless(it.span, it.test.is_none());
+        self.endless(it.span, it.test.is_none(), &it.body);
+        let turns = self.turns;
+        self.turns *= self.turns_of(it);
+        if self.turns > super::loops::MOST_TURNS {
+            self.ask_endless(it.span, "a loop that takes for ever");
+        }
         walk::walk_for_statement(self, it);
+        self.turns = turns;
     }
 
     fn visit_expression_statement(&mut self, it: &ExpressionStatement<'a>) {
@@ -177,6 +183,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
+        self.power(it);
         if it.operator.is_equality() || matches!(it.operator, BinaryOperator::Instanceof | BinaryOperator::In) {
             self.compared(&it.left);
             self.compared(&it.right);
@@ -194,6 +201,11 @@ impl<'a> Visit<'a> for Reader<'_> {
         let shown = self.shown_only(&it.callee);
         // Tests put something else in the place of a function.
         let stands_in = matches!(value::member_name(&it.callee), Some("spyOn" | "stub" | "mocked"));
+        let turns = self.turns;
+        if value::member_name(&it.callee) == Some("from") {
+            let length = it.arguments.first().and_then(Argument::as_expression).and_then(super::loops::length);
+            self.turns *= length.unwrap_or(1.0).max(1.0);
+        }
         let followed = stands_in || self.things(&it.callee).paths().any(|path| path == "node:util.promisify");
         for argument in &it.arguments {
             let receives = matches!(argument, Argument::ThisExpression(_)) && takes_receiver(&it.callee);
@@ -201,6 +213,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             self.place = if shown || receives { Place::Compared } else { usual };
             self.visit_argument(argument);
         }
+        self.turns = turns;
         self.place = Place::Value;
     }
 
@@ -231,7 +244,20 @@ impl<'a> Visit<'a> for Reader<'_> {
         }
         self.place = Place::Callee;
         self.visit_expression(&it.tag);
+        let tagged = std::mem::replace(&mut self.tagged, true);
         self.visit_template_literal(&it.quasi);
+        self.tagged = tagged;
+    }
+
+    fn visit_template_literal(&mut self, it: &TemplateLiteral<'a>) {
+        self.address_of_private(it);
+        walk::walk_template_literal(self, it);
+    }
+
+    fn visit_reg_exp_literal(&mut self, it: &RegExpLiteral<'a>) {
+        if self.pass == Pass::Judge && crate::code::patterns::takes_for_ever(it.regex.pattern.text.as_str()) {
+            self.ask_endless(it.span, "a pattern that may take for ever");
+        }
     }
 
     fn visit_string_literal(&mut self, it: &StringLiteral<'a>) {
@@ -253,6 +279,12 @@ impl<'a> Visit<'a> for Reader<'_> {
                 && self.things(&it.value).paths().any(rules::is_of_address)
             {
                 self.ask(it.span, "code-page", "markup is made of the address of the page".to_owned());
+            }
+            if name == "props" && self.pass == Pass::Judge {
+                self.props_tell(it.span, &it.value);
+            }
+            if name == "__html" {
+                self.shows_markup(it.span, &it.value);
             }
             self.defines(name, &it.value);
             if let Some(why) = rules::option_asked("", name) {
@@ -397,6 +429,7 @@ impl<'a> Visit<'a> for Reader<'_> {
     }
 
     fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
+        self.grows_while_walked(it);
         self.each = self.elements(&self.things(&it.right));
         walk::walk_for_of_statement(self, it);
     }
@@ -455,6 +488,7 @@ impl<'a> Visit<'a> for Reader<'_> {
             things = private;
         }
         self.assignment(it);
+        self.doubles(it);
         self.assign(&it.left, &things);
         let followed =
             it.left.is_assignment_target_pattern() && matches!(fold::bare(&it.right), Expression::Identifier(_));
@@ -505,6 +539,8 @@ impl<'a> Visit<'a> for Reader<'_> {
             self.bind_name(name.name.as_str(), Thing::Function(it.span.start).into(), false);
         }
         let exported = std::mem::take(&mut self.exported);
+        self.calls_itself(it);
+        self.lets_everybody(it);
         let outer = self.begin(it.span.start);
         self.within(this, |reader| {
             reader.enter_scope(flags, &it.scope_id);

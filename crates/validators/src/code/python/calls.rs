@@ -7,6 +7,7 @@ use super::rules::Route;
 use super::scope::join;
 use super::value::{Source, Val};
 use super::{ANNOTATIONS, Checker, fold, own, rules};
+use crate::code::{known, patterns};
 
 /// Functions that do nothing with a module but look at it.
 const LOOKERS: [&str; 14] = [
@@ -57,30 +58,52 @@ impl Checker<'_> {
             let place = method.attr.start();
             let callee = self.attribute(&base, &method.attr, place);
             let arguments = self.arguments(call, &callee, at);
+            self.note_receiver(&method.value, &base);
+            // What else it may be, and whose it is, says nothing of what it is.
+            let of_call = |base: &Val| matches!(base, Val::Path(path) if path.contains('('));
+            let typed = base.each().iter().any(|base| of_call(base) || matches!(base, Val::Object(_) | Val::File(_)));
             self.readonly_method(place, &base, &method.attr, &arguments);
             self.judge_method(&base, &method.attr, &arguments, place);
-            self.picks = own::picked(call) == own::Picked::Some;
+            self.picks = self.judging && own::picked(call) == own::Picked::Some;
             for base in base.each() {
+                if !(typed && matches!(base, Val::Unknown | Val::Private(_))) {
+                    self.doubt_method(base, &method.attr, &arguments, place);
+                }
                 self.doubt_call(Some(base), &method.attr, &arguments, place);
                 self.judge_call_effect(Some(base), &method.attr, &arguments, place);
             }
+            self.own_receiver = false;
             self.picks = false;
+            self.judge_settings(Some(&base), &method.attr, &arguments, place);
+            self.judge_brought(call, Some(&base), &callee, &method.attr);
+            self.judge_each(call, &base, &method.attr);
             self.judge_own_method(call, &base, &method.attr, place);
             self.judge_moved_rows(&method.attr, &arguments, place);
             self.run_given(&method.attr, &arguments, place);
             self.judge_environment(&callee, &arguments, place);
             self.taint(&method.value, &base, &method.attr, &arguments);
+            self.judge_session(&base, &method.attr, &arguments, place);
             let result = self.method(&base, &method.attr, &callee, &arguments, at);
-            return self.keep_private(Some(&base), &callee, &arguments, result);
+            let result = self.keep_private(Some(&base), &callee, &arguments, result);
+            self.note_read(&result);
+            return result;
         }
         let callee = self.value(&call.func);
         let arguments = self.arguments(call, &callee, at);
+        self.doubt_callee(call, &callee);
         if let Some((base, name)) = self.gotten(&call.func) {
             for base in base.each() {
+                self.doubt_method(base, &name, &arguments, at);
                 self.doubt_call(Some(base), &name, &arguments, at);
                 self.judge_call_effect(Some(base), &name, &arguments, at);
             }
         }
+        let named = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            _ => "",
+        };
+        self.judge_settings(None, named, &arguments, at);
+        self.judge_brought(call, None, &callee, named);
         for path in callee.each().iter().filter_map(Val::as_path) {
             let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
             self.doubt_call(Some(&Val::path(module)), name, &arguments, at);
@@ -92,7 +115,9 @@ impl Checker<'_> {
         }
         self.judge_environment(&callee, &arguments, at);
         let result = self.apply(&callee, &arguments, at);
-        self.keep_private(None, &callee, &arguments, result)
+        let result = self.keep_private(None, &callee, &arguments, result);
+        self.note_read(&result);
+        result
     }
 
     /// The object and the name, where a method is asked for by a text: `getattr(x, "name")(..)`.
@@ -108,34 +133,6 @@ impl Checker<'_> {
         }
         let name = self.value(name).as_str().map(str::to_owned)?;
         Some((self.value(object), name))
-    }
-
-    /// What an object is given by one of its methods it holds from then on.
-    fn taint(&mut self, holder: &Expr, base: &Val, method: &str, arguments: &Arguments) {
-        const FILLS: [&str; 12] = [
-            "add",
-            "add_attachment",
-            "append",
-            "attach",
-            "extend",
-            "insert",
-            "put",
-            "set_content",
-            "set_payload",
-            "setdefault",
-            "update",
-            "write",
-        ];
-        let Expr::Name(name) = holder else { return };
-        let file =
-            base.each().iter().any(|base| base.as_path().is_some_and(|path| path.starts_with("builtins.open()")));
-        if !FILLS.contains(&method) || file {
-            return;
-        }
-        let found = arguments.all().flat_map(Val::private).next().cloned();
-        if let Some(source) = found {
-            self.bind(&name.id, base.clone().or(Val::Private(source)));
-        }
     }
 
     fn arguments(&mut self, call: &ExprCall, callee: &Val, at: TextSize) -> Arguments {
@@ -211,6 +208,11 @@ impl Checker<'_> {
                 Val::Private(Source::File) if matches!(name, "get" | "pop") => Val::Private(Source::Part),
                 Val::Private(_) => base.clone(),
                 Val::Path(_) | Val::Class(_) => continue,
+                // `path.replace(".csv", ".json")`
+                Val::Unknown if name == "replace" && arguments.positional.len() == 2 => match arguments.get(1) {
+                    Some(Val::Text(end)) if end.starts_with('.') => Val::Partial("".into(), end.clone()),
+                    _ => continue,
+                },
                 // Text methods on an unknown value keep it unknown, unless they put it together from pieces.
                 _ if arguments.all().any(Val::is_opaque)
                     && matches!(name, "join" | "format" | "replace" | "translate") =>
@@ -250,8 +252,15 @@ impl Checker<'_> {
             results.push(match callee {
                 Val::Path(path) => self.apply_path(path, arguments, at),
                 Val::Func(place) => self.apply_function(*place, arguments),
-                // An object of the program's own class.
-                Val::Class(_) => Val::Unknown,
+                Val::Class(place) => {
+                    if let Some(maker) = self.makers.get(place).copied() {
+                        self.apply_function(maker, arguments);
+                    }
+                    let object = Val::Object(*place);
+                    self.inherited
+                        .get(place)
+                        .map_or_else(|| object.clone(), |inherited| object.clone().or(inherited.clone()))
+                }
                 Val::Opaque => Val::Opaque,
                 _ => Val::Unknown,
             });
@@ -279,6 +288,16 @@ impl Checker<'_> {
     }
 
     fn apply_path(&mut self, path: &str, arguments: &Arguments, at: TextSize) -> Val {
+        if self.judging && super::loops::fills_memory(path, arguments) {
+            self.ask_memory(at);
+        }
+        let is_slow = |value: &Val| value.as_str().is_some_and(patterns::takes_for_ever);
+        if self.judging
+            && (path.starts_with("re.") || path.starts_with("regex."))
+            && arguments.get(0).is_some_and(|pattern| pattern.each().iter().any(is_slow))
+        {
+            self.ask(at, "code-endless", "a pattern that may take for ever".to_owned(), None);
+        }
         if let Some(name) = path.strip_prefix("builtins.") {
             return self.apply_builtin(name, arguments, at);
         }
@@ -583,9 +602,19 @@ impl Checker<'_> {
             }
             for base in base.each() {
                 self.computed(base, name, at);
+                if let Val::Partial(start, _) = name {
+                    self.doubt_kept_member(base, start, at);
+                }
             }
             // What was chosen at run time may be asked for more, but not for names made at run time.
-            found.push(if matches!(name, Val::Plain | Val::Int(_)) { Val::Unknown } else { Val::Opaque });
+            // Of modules of the language what could lead out was refused; of other objects the beginning of the name tells.
+            let of_module = base.each().iter().all(|base| base.as_path().is_some_and(known::is_of_library));
+            let begins = matches!(name, Val::Partial(start, _) if start.len() > 2);
+            found.push(match name {
+                _ if of_module || begins => Val::path("builtins.getattr()"),
+                Val::Plain | Val::Int(_) => Val::Unknown,
+                _ => Val::Opaque,
+            });
         }
         if let Some(default) = arguments.get(2) {
             found.push(default.clone());

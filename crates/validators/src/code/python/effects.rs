@@ -9,7 +9,7 @@ use super::calls::Arguments;
 use super::fold;
 use super::rules::effects::{self, FileEffect};
 use super::value::{Source, Val};
-use crate::code::places::{self, Place, Variable};
+use crate::code::places::{self, Place};
 use crate::code::{known, statements, verbs};
 
 /// Functions that only look at what they are given.
@@ -88,6 +88,10 @@ enum Target {
     Known(String),
     /// It was found in this folder.
     Found(String),
+    /// Read out of a file or fetched, or answered by what nobody can say.
+    Told,
+    /// Chosen by whoever starts the program, or made up for the time being.
+    Chosen,
     Opaque,
     Unknown,
 }
@@ -131,8 +135,8 @@ impl Checker<'_> {
                 let inside = |target: &Target| match target {
                     Target::Known(path) => places::of(path) == Place::Inside && !places::decides(path),
                     Target::Found(folder) => places::of(folder) == Place::Inside,
-                    Target::Opaque => false,
-                    Target::Unknown => true,
+                    Target::Opaque | Target::Told | Target::Unknown => false,
+                    Target::Chosen => true,
                 };
                 let temporary =
                     |target: &Target| matches!(target, Target::Known(path) if places::of(path) == Place::Temporary);
@@ -172,6 +176,13 @@ impl Checker<'_> {
                 if name.ends_with(".connect") && self.judging && targets(file).iter().any(code) {
                     self.ask_effect(at, "code-reach", format!("`{name}` writes over what decides what runs later"));
                 }
+                let hidden = |value: &Val| {
+                    let last = value.as_str().map(|text| text.rsplit('/').next().unwrap_or(text));
+                    last.is_some_and(|last| last.starts_with('.') && last.contains(['*', '?', '[']))
+                };
+                if name.contains("glob") && self.judging && arguments.positional.iter().any(hidden) {
+                    self.ask_effect(at, "code-reach", format!("`{name}` looks for hidden files"));
+                }
                 self.reads(name, file, at);
             }
             FileEffect::Open => {
@@ -193,8 +204,10 @@ impl Checker<'_> {
                 }
                 let by_flags = name == "os.open" && has(&['w']);
                 let kept = |target: &Target| matches!(target, Target::Known(path) if places::is_kept(path) && (by_flags || !self.made.contains(tidy(path))));
-                let in_place = by_flags || has(&['+']) && !has(&['w', 'x']);
-                if in_place && self.judging && targets(file).iter().any(kept) {
+                let in_place = by_flags || has(&['+']) && !has(&['w', 'x', 'a']);
+                let others = |target: &Target| matches!(target, Target::Known(path) if places::of(path) != Place::Temporary && !self.made.contains(tidy(path)));
+                let changed = || targets(file).iter().any(|target| kept(target) || !by_flags && others(target));
+                if in_place && self.judging && changed() {
                     self.ask_effect(at, "code-delete", format!("`{name}` changes a document or a store in place"));
                 }
                 if !has(&['w', 'a', 'x']) {
@@ -219,7 +232,7 @@ impl Checker<'_> {
                         && (places::is_generated(path) || self.made.contains(tidy(path)))
             }
             Target::Found(folder) => places::of(&format!("{folder}/x")) == Place::Temporary,
-            Target::Opaque | Target::Unknown => false,
+            Target::Opaque | Target::Told | Target::Chosen | Target::Unknown => false,
         };
         let found = targets(file);
         if found.is_empty() || !found.iter().all(own) {
@@ -287,8 +300,40 @@ impl Checker<'_> {
                 Target::Opaque => {
                     self.ask_effect(at, "code-reach", format!("`{name}` writes a file whose name is put together"));
                 }
+                Target::Told | Target::Unknown if !makes_folder => {
+                    self.ask_effect(at, "code-reach", format!("`{name}` writes a file whose name is not known"));
+                }
+                Target::Known(path) if whole && self.is_written_over(&path) => {
+                    self.ask_effect(at, "code-delete", format!("`{name}` writes over what was read: `{path}`"));
+                }
+                Target::Known(path) if whole && places::is_kept(&path) && !self.made.contains(tidy(&path)) => {
+                    self.ask_effect(at, "code-delete", format!("`{name}` writes over a document or a store: `{path}`"));
+                }
+                Target::Known(path) if !makes_folder && !places::is_result(&path) && !is_address(&path) => {
+                    self.ask_effect(
+                        at,
+                        "code-reach",
+                        format!("`{name}` writes what is not plainly a result: `{path}`"),
+                    );
+                }
                 _ => {}
             }
+        }
+    }
+
+    /// Whether a table, a picture or a document is written over that the program has read.
+    fn is_written_over(&self, path: &str) -> bool {
+        let ends = [".json", ".jsonl", ".log", ".db"];
+        self.opened.contains(tidy(path))
+            && !ends.iter().any(|end| path.ends_with(end))
+            && places::of(path) != Place::Temporary
+            && !places::is_generated(path)
+    }
+
+    /// Notes a file that is read.
+    fn note_opened(&mut self, path: &str) {
+        if self.opened.len() < 256 {
+            self.opened.insert(tidy(path).to_owned());
         }
     }
 
@@ -297,15 +342,27 @@ impl Checker<'_> {
             return;
         }
         for target in targets(file) {
+            if let Target::Known(path) = target {
+                self.note_opened(&path);
+            }
+        }
+        for target in targets(file) {
             let secret = match &target {
-                Target::Known(path) => places::is_secret(path) || places::is_credential(path) || is_mail(path),
+                Target::Known(path) => {
+                    places::is_secret(path)
+                        || places::is_credential(path)
+                        || is_mail(path)
+                        || places::is_of_others(path)
+                }
                 Target::Found(folder) => {
                     places::is_credential(&format!("{folder}/x")) || places::is_secret(&format!("{folder}/x"))
                 }
                 Target::Opaque => true,
-                Target::Unknown => false,
+                Target::Told | Target::Chosen | Target::Unknown => false,
             };
-            if secret {
+            let by_variable =
+                file.is_some_and(|file| file.private().iter().any(|source| matches!(source, Source::Variable(_))));
+            if secret || by_variable && matches!(target, Target::Unknown) {
                 self.ask_effect(at, "code-reach", format!("`{name}` reads what may be secret"));
             }
         }
@@ -379,6 +436,16 @@ impl Checker<'_> {
         }
         // A package that is named a source and is not known to read it writes it.
         let opens = name.contains("output") || name.contains("write");
+        let found = |value: &Val| match value {
+            Val::Listed(folder) => {
+                places::of(&format!("{folder}/x")) != Place::Temporary && !places::is_generated(folder)
+            }
+            Val::File(inner) => matches!(&**inner, Val::Listed(folder) if !places::is_generated(folder)),
+            _ => false,
+        };
+        if effects::writes(name) && arguments.all().flat_map(deep).any(found) {
+            self.ask_effect(at, "code-delete", format!("`{name}` overwrites files that were found in a folder"));
+        }
         let is_foreign = root.is_some_and(|root| !known::is_of_library(root) && !effects::takes_sources(root))
             && (opens || !effects::only_reads(name) && !effects::reads_sources(name));
         for value in arguments.all().flat_map(deep) {
@@ -414,6 +481,11 @@ impl Checker<'_> {
                 continue;
             }
             let reads = effects::reads(name) || effects::uploads(name);
+            if effects::writes(name) && self.is_written_over(&text) {
+                self.ask_effect(at, "code-delete", format!("`{name}` writes over what was read: `{text}`"));
+            } else if reads && text.contains('.') && effects::of_function(&whole(path, name)).is_none() {
+                self.note_opened(&text);
+            }
             let names_file =
                 is_foreign && text.len() > 1 && !text.contains([' ', '\n', '<', '{']) && places::decides(&text);
             let secret = places::is_credential(&text)
@@ -448,187 +520,6 @@ impl Checker<'_> {
             }
         }
     }
-
-    /// What was read out of files and variables, and leaves this machine.
-    fn judge_sent(
-        &mut self,
-        base: Option<&Val>,
-        root: Option<&str>,
-        unknown: bool,
-        name: &str,
-        arguments: &Arguments,
-        at: TextSize,
-    ) {
-        // An address that is made of it sends it to whoever is asked.
-        let is_address = |value: &Val| matches!(value, Val::Partial(start, _) if start.contains("://"));
-        let names_host = root == Some("http") && name.ends_with("Connection");
-        let host = arguments.all().flat_map(Val::each).find_map(|value| match value {
-            Val::Text(text) => places::host(text).map(str::to_owned),
-            Val::Partial(start, _) => {
-                places::host(start).filter(|_| start.matches('/').count() > 2 || start.contains('?')).map(str::to_owned)
-            }
-            _ => None,
-        });
-        let leaks = |value: &Val, host: Option<&str>| {
-            value.private().into_iter().any(|source| match source {
-                Source::Variable(name) | Source::Derived(name) => places::variable(name, host) == Variable::Foreign,
-                _ => true,
-            })
-        };
-        if arguments
-            .all()
-            .any(|value| (names_host || value.each().iter().any(is_address)) && leaks(value, host.as_deref()))
-        {
-            self.ask_effect(at, "code-send", "an address is made of what was read".to_owned());
-            return;
-        }
-        let by_name =
-            unknown && effects::sends(name) && self.packages.iter().any(|package| effects::is_network(package));
-        // What makes a client is told who it is.
-        let makes = name.starts_with(|c: char| c.is_ascii_uppercase())
-            || [
-                "client",
-                "resource",
-                "connect",
-                "from_",
-                "login",
-                "init",
-                "configure",
-                "create_",
-                "set_",
-                "basic_auth",
-                "Session",
-                "session",
-                "quote",
-                "urlencode",
-                "urlparse",
-                "urljoin",
-                "parse_",
-                "unquote",
-                "urlsplit",
-                "starttls",
-            ]
-            .iter()
-            .any(|start| name.starts_with(start));
-        let network = root.is_some_and(effects::is_network);
-        if !by_name && (!network || makes) {
-            return;
-        }
-        if network && effects::uploads(name) && !matches!(name, "put" | "sync") {
-            self.ask_effect(at, "code-send", format!("`{name}` sends a file away"));
-            return;
-        }
-        let heads = |value: &Val| {
-            value.private().into_iter().any(|source| match source {
-                Source::Variable(name) | Source::Derived(name) => {
-                    host.is_some() && places::variable(name, host.as_deref()) == Variable::Foreign
-                }
-                Source::Part => false,
-                Source::File | Source::Environment => true,
-            })
-        };
-        let fetches = effects::fetches(name);
-        // What stands behind an address may be read out of a file; a request that was made before may carry one.
-        let is_request =
-            |value: &Val| value.each().iter().any(|one| one.as_path().is_some_and(|path| path.contains("Request")));
-        let body = arguments
-            .positional
-            .iter()
-            .enumerate()
-            .any(|(at, value)| !(at == 0 && fetches && !is_request(value)) && leaks(value, host.as_deref()))
-            || arguments
-                .keywords
-                .iter()
-                .any(|(key, value)| if effects::is_head(key) { heads(value) } else { leaks(value, host.as_deref()) });
-        // What a session or a message was given before.
-        let before =
-            base.is_some_and(|base| base.each().iter().any(|one| matches!(one, Val::Private(_))) && heads(base));
-        if body || before {
-            self.ask_effect(at, "code-send", format!("`{name}` sends away what was read"));
-        }
-    }
-
-    /// The whole environment is handed on.
-    pub(super) fn judge_environment(&mut self, callee: &Val, arguments: &Arguments, at: TextSize) {
-        if !self.judging {
-            return;
-        }
-        let keeps = |callee: &Val| {
-            callee.as_path().is_some_and(|path| {
-                path.starts_with("subprocess.")
-                    || path.starts_with("unittest.mock")
-                    || path.starts_with("typing.")
-                    || path.strip_prefix("builtins.").is_some_and(|name| {
-                        matches!(
-                            name,
-                            "len"
-                                | "isinstance"
-                                | "bool"
-                                | "type"
-                                | "dict"
-                                | "list"
-                                | "sorted"
-                                | "set"
-                                | "str.startswith"
-                                | "zip"
-                                | "enumerate"
-                                | "hasattr"
-                                | "getattr"
-                                | "id"
-                                | "repr"
-                        )
-                    })
-            })
-        };
-        if callee.each().iter().all(keeps) {
-            return;
-        }
-        let shows = callee.each().iter().any(|callee| callee.as_path().is_some_and(effects::shows));
-        let secret = |value: &Val| {
-            value.private().into_iter().any(|source| match source {
-                Source::Variable(name) => places::variable(name, None) != Variable::Plain,
-                _ => false,
-            })
-        };
-        if shows && arguments.all().any(secret) {
-            self.ask_effect(at, "code-reach", "a secret is shown".to_owned());
-        }
-        if arguments.all().any(|value| value.private().contains(&&Source::Environment)) {
-            self.ask_effect(at, "code-reach", "the whole environment is handed on".to_owned());
-        }
-    }
-
-    /// What a call answers that was given something private.
-    pub(super) fn keep_private(&self, base: Option<&Val>, callee: &Val, arguments: &Arguments, result: Val) -> Val {
-        let known = |value: &Val| matches!(value, Val::Plain | Val::Int(_) | Val::Func(_) | Val::Class(_));
-        if result.each().iter().all(known) || callee.each().iter().any(|callee| matches!(callee, Val::Func(_))) {
-            return result;
-        }
-        // A variable that is asked for by its name is not all of them.
-        let named = |callee: &Val| {
-            callee
-                .as_path()
-                .is_some_and(|path| matches!(path, "os.environ.get" | "os.environ.pop" | "os.environ.setdefault"))
-        };
-        if callee.each().iter().any(named) {
-            return result;
-        }
-        let found = base.into_iter().chain(arguments.all()).flat_map(Val::private).next().cloned();
-        // What a request with a key answered is not the key.
-        let same = callee.each().iter().any(|callee| {
-            callee.as_path().is_some_and(|path| {
-                path.starts_with("builtins.") || path.starts_with("base64.") || path == "json.dumps"
-            })
-        });
-        let found = match found {
-            Some(Source::Variable(name)) if !same => Some(Source::Derived(name)),
-            found => found,
-        };
-        match found {
-            Some(source) if result.private().is_empty() => result.or(Val::Private(source)),
-            _ => result,
-        }
-    }
 }
 
 /// The files that a value may name. What is not known counts only where nothing else is.
@@ -644,6 +535,8 @@ fn targets(file: Option<&Val>) -> Vec<Target> {
             Val::Partial(start, end) => Target::Known(format!("{start}x{end}")),
             Val::Listed(folder) => Target::Found(folder.to_string()),
             Val::Opaque => Target::Opaque,
+            Val::Private(Source::File | Source::Part) => Target::Told,
+            Val::Path(path) if path.starts_with("sys.argv") => Target::Chosen,
             // Folders of the interpreter.
             Val::Path(path) if ["sysconfig.", "site.", "certifi."].iter().any(|module| path.starts_with(module)) => {
                 Target::Opaque
@@ -651,10 +544,39 @@ fn targets(file: Option<&Val>) -> Vec<Target> {
             _ => Target::Unknown,
         })
         .collect();
+    // What is made up or asked for beside what nobody knows.
+    let asked = |value: &Val| {
+        let value = if let Val::File(inner) = value { inner } else { value };
+        value.each().iter().any(|value| value.as_path().is_some_and(is_asked_for))
+    };
+    if found.iter().all(|target| matches!(target, Target::Unknown)) && file.each().iter().any(asked) {
+        return vec![Target::Chosen];
+    }
     if found.iter().any(|target| !matches!(target, Target::Unknown)) {
         found.retain(|target| !matches!(target, Target::Unknown));
     }
+    // Of a name below a folder that is written down the folder tells.
+    if found.iter().any(|target| matches!(target, Target::Known(_) | Target::Found(_))) {
+        found.retain(|target| !matches!(target, Target::Told));
+    }
     found
+}
+
+/// Whether something was answered by a call that asks whoever starts the program, or makes names.
+fn is_asked_for(path: &str) -> bool {
+    const ASKS: [&str; 14] = [
+        "argparse", "builtins", "click", "datetime", "docopt", "os", "pathlib", "secrets", "string", "sys", "tempfile",
+        "time", "typer", "uuid",
+    ];
+    path.starts_with("sys.argv")
+        || path.contains('(')
+            && (ASKS.contains(&path.split(['.', '(']).next().unwrap_or_default())
+                || path.starts_with("tkinter.filedialog"))
+}
+
+/// Whether a text names a place by an address, or a store in memory.
+fn is_address(path: &str) -> bool {
+    path.contains("://") || path.starts_with(':') || path.starts_with("memory:")
 }
 
 /// A value and what a list or a dictionary holds.

@@ -1,7 +1,7 @@
 //! Expressions: what they are worth, and what they reach.
 
 use ruff_python_ast::{
-    BoolOp, CmpOp, Comprehension, Expr, ExprSlice, FStringPart, InterpolatedStringElement, Number, Operator, UnaryOp,
+    BoolOp, CmpOp, Comprehension, Expr, ExprSlice, FStringPart, InterpolatedStringElement, Number, UnaryOp,
 };
 use ruff_text_size::{Ranged as _, TextSize};
 use unicode_normalization::UnicodeNormalization as _;
@@ -42,9 +42,8 @@ impl Checker<'_> {
                 let right = self.value(&e.right);
                 self.hand_over(e.start(), &left);
                 self.hand_over(e.start(), &right);
-                if exhausts(&left, e.op, &right) {
-                    let message = "a number or a text is made that no memory holds".to_owned();
-                    self.ask(e.start(), "code-unknown", message, Some("compute with smaller numbers"));
+                if super::loops::exhausts(&left, e.op, &right) {
+                    self.ask_memory(e.start());
                 }
                 fold::operator(&left, e.op, &right)
             }
@@ -163,7 +162,13 @@ impl Checker<'_> {
             Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_) => Val::Plain,
             Expr::Attribute(e) => {
                 let base = self.value(&e.value);
-                self.attribute(&base, &e.attr, e.attr.start())
+                let member = self.attribute(&base, &e.attr, e.attr.start());
+                if self.judging && !matches!(member, Val::Func(_)) {
+                    self.note_receiver(&e.value, &base);
+                    self.doubt_kept_member(&base, &e.attr, e.attr.start());
+                    self.own_receiver = false;
+                }
+                member
             }
             Expr::Subscript(e) => {
                 let base = self.value(&e.value);
@@ -220,6 +225,14 @@ impl Checker<'_> {
                 let formatted = inner.format_spec.as_ref().is_some_and(|spec| {
                     for element in &spec.elements {
                         self.interpolation(element);
+                        if let InterpolatedStringElement::Interpolation(width) = element
+                            && self
+                                .value(&width.expression)
+                                .as_int()
+                                .is_some_and(|width| width > super::loops::MOST_DIGITS)
+                        {
+                            self.ask_memory(width.expression.start());
+                        }
                     }
                     true
                 });
@@ -302,6 +315,13 @@ impl Checker<'_> {
                     self.judge_telling(at, name, route);
                 }
                 self.doubt_attribute(base, name, at);
+                let is_setting = is_secret_member(name)
+                    && name.len() > 4
+                    && known::is_of_package(root)
+                    && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+                if is_setting {
+                    return Val::path(whole).or(Val::Private(Source::Variable(name.into())));
+                }
                 // Modules carry those around that they import.
                 match rules::carried(name).filter(|module| !path.contains('(') && **module != **path) {
                     Some(module) if rules::module(module).is_some() && rules::module(&whole).is_none() => {
@@ -347,6 +367,15 @@ impl Checker<'_> {
                 }
                 self.doubt_attribute(base, name, at);
                 let stored = self.attributes.get(name).cloned();
+                if let (Val::Unknown, None) = (base, &stored)
+                    && is_secret_member(name)
+                {
+                    return Val::Unknown.or(Val::Private(Source::Variable(name.into())));
+                }
+                // What something private has is private too.
+                if let (Val::Private(_), None) = (base, &stored) {
+                    return base.clone();
+                }
                 match (stored, rules::telling_module(name)) {
                     (Some(stored), _) => stored.or(if base.is_opaque() { Val::Opaque } else { Val::Unknown }),
                     (None, Some(module)) => Val::path(module),
@@ -406,7 +435,9 @@ impl Checker<'_> {
                     Val::Unknown
                 }
             },
-            Val::Path(path) if matches!(&**path, "os.environ" | "os.environb") => super::paths::environment(key),
+            Val::Path(path) if matches!(&**path, "os.environ" | "os.environb" | "streamlit.secrets") => {
+                super::paths::environment(key)
+            }
             Val::Private(Source::Environment) => super::paths::environment(key),
             Val::Path(path) => {
                 // `list[int]` is still a list, and a generic alias of a class makes that class.
@@ -416,6 +447,10 @@ impl Checker<'_> {
                 match path.ends_with(')') {
                     // Folders of the interpreter.
                     true if path.starts_with("sysconfig.") => Val::Opaque,
+                    // Part of what a package answered is of the package too.
+                    true if known::is_of_package(path.split(['.', '(']).next().unwrap_or_default()) => {
+                        Val::path(format!("{path}[]"))
+                    }
                     true => Val::Unknown,
                     false => Val::Path(path.clone()),
                 }
@@ -557,22 +592,18 @@ impl Checker<'_> {
 }
 
 /// Whether a condition is `name.startswith("..")`.
-/// Whether an operator makes something that takes all memory or time there is.
-fn exhausts(left: &Val, operator: Operator, right: &Val) -> bool {
-    const MOST_DIGITS: i64 = 10_000_000;
-    const LONGEST_RESULT: i64 = 1 << 31;
-    match (left, operator, right) {
-        (Val::Int(base), Operator::Pow, Val::Int(power)) => base.unsigned_abs() > 1 && *power > MOST_DIGITS,
-        (Val::Int(_), Operator::LShift, Val::Int(bits)) => *bits > MOST_DIGITS,
-        (Val::Text(_) | Val::Bytes(_) | Val::Seq(_), Operator::Mult, Val::Int(times))
-        | (Val::Int(times), Operator::Mult, Val::Text(_) | Val::Bytes(_) | Val::Seq(_)) => *times > LONGEST_RESULT,
-        _ => false,
-    }
-}
-
 fn picks_by_name(test: &Expr) -> bool {
     let Expr::Call(call) = test else { return false };
     let Expr::Attribute(method) = &*call.func else { return false };
     let text = call.arguments.args.first().and_then(|argument| argument.as_string_literal_expr());
     method.attr.as_str() == "startswith" && text.is_some_and(|text| text.value.to_str().len() > 2)
+}
+
+/// Whether a member of whatever object holds a secret, by its name.
+fn is_secret_member(name: &str) -> bool {
+    const SECRET: [&str; 7] =
+        ["access_token", "api_key", "passwd", "password", "private_key", "refresh_token", "secret"];
+    let is_setting = name.len() > 4 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    SECRET.contains(&name)
+        || is_setting && crate::code::places::variable(name, None) != crate::code::places::Variable::Plain
 }

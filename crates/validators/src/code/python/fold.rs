@@ -41,7 +41,7 @@ fn one_operator(left: &Val, op: Operator, right: &Val) -> Val {
         (Val::Private(_), _, _) => left.clone(),
         (_, _, Val::Private(_)) => right.clone(),
         (Text(a), Operator::Add, Unknown) => Partial(a.clone(), "".into()),
-        (Unknown, Operator::Add, Text(b)) => Partial("".into(), b.clone()),
+        (Unknown | Val::Path(_), Operator::Add, Text(b)) => Partial("".into(), b.clone()),
         (Text(a), Operator::Mult, Int(n)) | (Int(n), Operator::Mult, Text(a)) => {
             let n = usize::try_from(*n).unwrap_or(0);
             if a.len().saturating_mul(n) > MAX_CONSTANT_LENGTH { Opaque } else { Val::text(a.repeat(n)) }

@@ -11,7 +11,7 @@ use super::calls::Arguments;
 use super::rules;
 use super::value::Val;
 use crate::code::harmless::{self, Packages};
-use crate::code::{known, places};
+use crate::code::{known, places, settings};
 
 /// Options that name a program, a module, a library or a file that runs.
 const NAMING: &str = "executable executable_path exec_path binary binary_path binary_location bin bin_path exe program prog cmd command \
@@ -53,7 +53,7 @@ const READING: &str = "PIL pillow toml tomli tomlkit orjson ujson simplejson msg
      shapely bson itsdangerous cattrs xmltodict environs yaml numpy joblib spacy seaborn skimage tinydb feedparser ics icalendar \
      jwt jose authlib pyarrow pycountry tokenizers tiktoken mcp discord dotenv rest_framework dacite bs4 gql";
 /// Operators by which a database runs code or overwrites.
-const OPERATORS: [&str; 5] = ["$where", "$function", "$accumulator", "$out", "$merge"];
+pub(super) const OPERATORS: [&str; 5] = ["$where", "$function", "$accumulator", "$out", "$merge"];
 
 fn set(words: &'static str) -> HashSet<&'static str> {
     words.split_ascii_whitespace().collect()
@@ -393,33 +393,6 @@ const DOTTED: &str = "pandas polars pyarrow xarray sqlalchemy sqlmodel matplotli
      playwright selenium slack_sdk stripe peewee tinydb deepdiff tensorflow keras yaml altair bokeh vega_datasets kafka confluent_kafka \
      aiokafka pika nats paho rapidfuzz validators idna tldextract yarl jwt jose dns certifi faker emoji colorama fastapi starlette flask \
      itsdangerous sympy networkx psycopg2 psycopg pymysql mysql asyncpg geopandas h5py respx responses requests_mock freezegun";
-/// Words in names of options whose text names something that is loaded or run.
-const CODE_WORDS: [&str; 24] = [
-    "plugin",
-    "plugins",
-    "hook",
-    "hooks",
-    "extension",
-    "extensions",
-    "loader",
-    "serializer",
-    "deserializer",
-    "entrypoint",
-    "executable",
-    "command",
-    "cmd",
-    "shell",
-    "script",
-    "interpreter",
-    "callable",
-    "module",
-    "modules",
-    "import",
-    "imports",
-    "preload",
-    "resolver",
-    "unpickler",
-];
 static BY_DOTS: LazyLock<HashSet<&str>> = LazyLock::new(|| set(DOTTED));
 
 /// Whether a call of a package is given the name of a module, or a text for an option that names code.
@@ -428,7 +401,7 @@ fn names_code(package: &str, name: &str, arguments: &Arguments) -> bool {
         let key = key.to_ascii_lowercase();
         // Extensions of these are told apart by their names.
         let is_told_apart = key == "extensions" && matches!(package, "markdown" | "jinja2");
-        key.split('_').any(|word| CODE_WORDS.contains(&word)) && names_something(value) && !is_told_apart
+        settings::names_code(&key) && names_something(value) && !is_told_apart
     });
     // Models and modules of the project are named by texts here.
     let of_project = matches!(

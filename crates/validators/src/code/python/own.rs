@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged as _, TextSize};
 use super::Checker;
 use super::calls::Arguments;
 use super::value::{Source, Val};
-use crate::code::{known, places, verbs};
+use crate::code::{known, methods, places, verbs};
 
 /// Links of a chain of calls that are looked at.
 const MAX_CHAIN_LINKS: usize = 24;
@@ -41,6 +41,7 @@ const OWN_PARTS: &[&str] = &["admin", "forms", "models", "serializers", "signals
 const NEUTRAL: &[&str] = &[
     "all",
     "distinct",
+    "exclude",
     "enable_eagerloads",
     "execution_options",
     "options",
@@ -147,7 +148,7 @@ pub(super) fn picked(call: &ExprCall) -> Picked {
             }
             _ if given.is_none() || NEUTRAL.contains(&name) => {}
             // A method of the project may pick too.
-            "filter" | "filter_by" | "where" => bounded |= has_some,
+            "filter" | "filter_by" | "where" => bounded |= given.is_some_and(picks_by_value),
             _ => bounded = true,
         }
         if is_query {
@@ -170,6 +171,18 @@ pub(super) fn picked(call: &ExprCall) -> Picked {
         (true, true) => Picked::Some,
         (true, false) => Picked::Everything,
     }
+}
+
+/// Whether one of the conditions names a value, and no range or its opposite.
+fn picks_by_value(given: &ruff_python_ast::Arguments) -> bool {
+    const LOOSE: [&str; 9] =
+        ["__gt", "__gte", "__lt", "__lte", "__ne", "__isnull", "__contains", "__icontains", "__regex"];
+    !given.args.is_empty()
+        || given.keywords.iter().any(|keyword| {
+            let name = keyword.arg.as_deref().unwrap_or_default();
+            !matches!(name, "pk__gt" | "id__gt" | "pk__gte" | "id__gte")
+                && !LOOSE.iter().skip(4).any(|end| name.ends_with(end))
+        })
 }
 
 impl Checker<'_> {
@@ -214,7 +227,12 @@ impl Checker<'_> {
     pub(super) fn judge_own_function(&mut self, function: &Expr, callee: &Val, at: TextSize) {
         let Expr::Name(name) = function else { return };
         let Some(original) = self.own_names.get(name.id.as_str()).cloned() else { return };
-        if self.judging && callee.each().contains(&Val::Unknown) && verbs::is_grave_alone(&verbs::snake(&original)) {
+        let acts = || {
+            let is_class = original.starts_with(|c: char| c.is_ascii_uppercase());
+            let says_so = methods::is_telling(&original) || verbs::plainly_acts(&original);
+            verbs::is_grave_alone(&verbs::snake(&original)) || !is_class && says_so
+        };
+        if self.judging && callee.each().contains(&Val::Unknown) && acts() {
             self.ask_effect(
                 at,
                 "code-remote",
@@ -242,7 +260,7 @@ impl Checker<'_> {
 
     /// What is done with a file that was opened, where the name of the file is not needed.
     fn judge_handle(&mut self, call: &ExprCall, base: &Val, name: &str, at: TextSize) {
-        let opened = base.as_path().is_some_and(|path| path.starts_with("builtins.open()"));
+        let opened = base.as_path().is_some_and(|path| path.ends_with("open()"));
         let first = call.arguments.args.first();
         let zero = matches!(first, Some(Expr::NumberLiteral(number)) if matches!(&number.value, ruff_python_ast::Number::Int(value) if value.as_u8() == Some(0)));
         // What is opened only to be closed is left with nothing in it.
@@ -345,10 +363,10 @@ impl Checker<'_> {
         if name.starts_with("to_") {
             let address = |value: &Val| {
                 value.as_str().is_some_and(|text| {
-                    text.starts_with("http://") || text.starts_with("https://") || is_foreign_store(text)
+                    text.starts_with("http://") || text.starts_with("https://") || places::is_foreign_store(text)
                 })
             };
-            let by_engine = name == "to_sql" && self.source.split(['"', '\'']).any(is_foreign_store);
+            let by_engine = name == "to_sql" && self.source.split(['"', '\'']).any(places::is_foreign_store);
             if by_engine || arguments.all().flat_map(Val::each).any(address) {
                 self.ask_effect(at, "code-send", format!("`{name}` writes to another machine"));
             }
@@ -401,18 +419,6 @@ impl Checker<'_> {
         });
         from.is_some_and(inner) || replaces && !from_made
     }
-}
-
-/// Whether a text is the address of a database on another machine.
-fn is_foreign_store(text: &str) -> bool {
-    const KINDS: [&str; 8] = ["postgres", "mysql", "mariadb", "mssql", "oracle", "snowflake", "redshift", "clickhouse"];
-    let Some((scheme, _)) = text.split_once("://") else { return false };
-    let host = places::host(text).unwrap_or_default().split(':').next().unwrap_or_default();
-    KINDS.iter().any(|kind| scheme.starts_with(kind))
-        && host.contains('.')
-        && !host.starts_with("127.")
-        && !["10.", "192.168.", "0.0.0.0"].iter().any(|net| host.starts_with(net))
-        && ![".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end))
 }
 
 #[cfg(test)]

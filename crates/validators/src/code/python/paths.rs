@@ -53,7 +53,7 @@ impl Checker<'_> {
             },
             "dotenv.dotenv_values" => Val::Private(Source::Environment),
             "netrc.netrc" => Val::Private(Source::File),
-            "getpass.getpass" => Val::Private(Source::Part),
+            "getpass.getpass" => Val::Private(Source::Part).or(Val::Private(Source::Variable("password".into()))),
             "glob.glob" | "glob.iglob" => {
                 let folder = |pattern: &Val| {
                     pattern.as_str().map(|pattern| {
@@ -89,6 +89,11 @@ impl Checker<'_> {
                     arguments.positional.iter().fold(file.clone(), |left, right| fold::path_join(&left, right));
                 Val::File(joined.into())
             }
+            // Of a text.
+            "replace" if arguments.positional.len() == 2 => match arguments.get(1) {
+                Some(Val::Text(end)) if !end.is_empty() => Val::Partial("".into(), end.clone()),
+                _ => Val::Unknown,
+            },
             "resolve" | "absolute" | "expanduser" | "rename" | "replace" | "readlink" => Val::File(file.clone().into()),
             "as_posix" | "__str__" | "as_uri" => file.clone(),
             "with_name" => Val::File(fold::path_join(&fold::parent(file), &first()).into()),

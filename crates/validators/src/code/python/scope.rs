@@ -55,6 +55,11 @@ impl Scope {
         self.ever.values().flat_map(Val::each).any(|value| matches!(value, Val::Path(path) if rules::is_guarded(path)))
     }
 
+    /// Whether it binds the name anywhere.
+    pub(super) fn binds(&self, name: &str) -> bool {
+        self.ever.contains_key(name)
+    }
+
     fn forget(&mut self, name: &str) {
         self.unsure.insert(name.to_owned());
     }
@@ -90,6 +95,16 @@ impl Checker<'_> {
         let scope = if outer { self.scopes.first_mut() } else { self.scopes.last_mut() };
         if let Some(scope) = scope {
             scope.bind(name, value, branch || outer);
+        }
+    }
+
+    /// What a name stands for holds something from now on, also where an outer function bound it.
+    pub(super) fn hold(&mut self, name: &str, value: Val) {
+        let last = self.scopes.len().saturating_sub(1);
+        let holder = self.scopes.iter().rposition(|scope| !scope.is_class && scope.binds(name));
+        match holder.filter(|at| *at != last).and_then(|at| self.scopes.get_mut(at)) {
+            Some(scope) => scope.bind(name, value, true),
+            None => self.bind(name, value),
         }
     }
 

@@ -65,13 +65,11 @@ impl Checker<'_> {
             name == "to_sql" && arguments.keyword("if_exists").is_some_and(|how| how.as_str() == Some("replace"));
         let deletes = root.is_some_and(|root| {
             matches!(root, "requests" | "httpx" | "aiohttp" | "urllib3" | "requests_oauthlib")
-                && (name == "delete"
+                && (matches!(name, "delete" | "patch" | "put")
                     || matches!(name, "request" | "stream")
-                        && arguments
-                            .get(0)
-                            .or_else(|| arguments.keyword("method"))
-                            .and_then(Val::as_str)
-                            .is_some_and(|m| m.eq_ignore_ascii_case("delete")))
+                        && arguments.get(0).or_else(|| arguments.keyword("method")).and_then(Val::as_str).is_some_and(
+                            |m| ["delete", "patch", "put"].iter().any(|known| m.eq_ignore_ascii_case(known)),
+                        ))
         });
         let by_proxy = root == Some("xmlrpc")
             && !matches!(name, "ServerProxy" | "dumps" | "loads" | "client" | "MultiCall" | "Fault" | "listMethods");

@@ -31,6 +31,13 @@ impl Checker<'_> {
             Stmt::Return(statement) => {
                 let value = statement.value.as_deref().map_or(Val::Plain, |value| self.value(value));
                 self.hand_over(statement.start(), &value);
+                let all = |value: &Val| {
+                    matches!(value, Val::Path(path) if &**path == "os.environ")
+                        || *value == Val::Private(super::value::Source::Environment)
+                };
+                if self.judging && value.each().iter().any(all) {
+                    self.ask_effect(statement.start(), "code-reach", "the whole environment is handed on".to_owned());
+                }
                 self.answer(value);
             }
             Stmt::Delete(statement) => {
@@ -55,6 +62,12 @@ impl Checker<'_> {
             }
             Stmt::Assign(statement) => {
                 let value = self.value(&statement.value);
+                if let (true, Expr::BinOp(sum), [target]) = (self.loops > 0, &*statement.value, &*statement.targets)
+                    && is_doubled(target, &sum.left)
+                    && is_doubled(target, &sum.right)
+                {
+                    self.judge_doubled(statement.start(), &value);
+                }
                 for target in &statement.targets {
                     self.assign(target, value.clone());
                 }
@@ -67,6 +80,13 @@ impl Checker<'_> {
                     Val::Text(_) | Val::Partial(..) | Val::Unknown | Val::Any(_) if self.loops > 0 => Val::Opaque,
                     Val::Int(_) if self.loops > 0 => Val::Plain,
                     value => value,
+                };
+                if self.loops > 0 && is_doubled(&statement.target, &statement.value) {
+                    self.judge_doubled(statement.start(), &before);
+                }
+                let value = match [&before, &right].into_iter().flat_map(Val::private).next() {
+                    Some(source) if value.private().is_empty() => value.or(Val::Private(source.clone())),
+                    _ => value,
                 };
                 self.hand_over(statement.start(), &right);
                 if before.as_path().is_some_and(|path| path.starts_with("sys.path") || path.starts_with("os.environ")) {
@@ -81,22 +101,30 @@ impl Checker<'_> {
             }
             Stmt::For(statement) => {
                 let over = self.value(&statement.iter);
+                if over.each().iter().any(super::loops::is_without_end) && super::loops::never_ends(&statement.body) {
+                    self.ask_endless(statement.start());
+                }
                 self.assign(&statement.target, over.element());
                 self.loops += 1;
+                let through =
+                    std::mem::replace(&mut self.through, super::requests::through(&statement.target, &statement.iter));
+                let turns = self.turns;
+                self.turns = turns.saturating_mul(self.turns_of(&statement.iter));
                 self.branch(&statement.body);
+                self.turns = turns;
+                self.through = through;
                 self.loops -= 1;
                 self.branch(&statement.orelse);
             }
             Stmt::While(statement) => {
                 self.loops += 1;
                 let test = self.value(&statement.test);
-                if matches!(test, Val::Int(1..)) && self.never_ends(statement.range()) {
-                    self.ask(
-                        statement.start(),
-                        "code-endless",
-                        "a loop that never ends and waits for nothing".to_owned(),
-                        None,
-                    );
+                if matches!(statement.body.as_slice(), [Stmt::Pass(_)]) {
+                    self.ask_endless(statement.start());
+                }
+                let stays = matches!(test, Val::Int(1..)) || super::loops::runs_away(&statement.test, &statement.body);
+                if stays && super::loops::never_ends(&statement.body) {
+                    self.ask_endless(statement.start());
                 }
                 self.branch(&statement.body);
                 self.loops -= 1;
@@ -203,16 +231,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a loop without an end names nothing by which it could be left, or could wait.
-    fn never_ends(&self, range: ruff_text_size::TextRange) -> bool {
-        const LEAVES: [&str; 18] = [
-            "break", "return", "raise", "yield", "await", "sleep", "wait", "exit", "input", "recv", "accept", "get(",
-            "read", "poll", "join", "select", "next(", "send",
-        ];
-        let text = self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
-        !LEAVES.iter().any(|word| text.contains(word))
-    }
-
     fn import_from(&mut self, statement: &StmtImportFrom) {
         let at = statement.start();
         let module = statement.module.as_deref().unwrap_or_default();
@@ -264,7 +282,10 @@ impl Checker<'_> {
 
     fn function(&mut self, definition: &StmtFunctionDef) {
         for decorator in &definition.decorator_list {
-            self.value(&decorator.expression);
+            let value = self.value(&decorator.expression);
+            if value.as_path() == Some("tenacity.retry") {
+                self.ask_endless(decorator.start());
+            }
         }
         let place = definition.start().to_u32();
         let method = self.scopes.last().is_some_and(|scope| scope.is_class)
@@ -286,10 +307,21 @@ impl Checker<'_> {
             Val::Func(place).or(Val::Unknown)
         };
         self.bind(&definition.name, value);
+        if self.judging && super::loops::lets_everybody(definition) {
+            let message = format!("`{}` lets everybody in", definition.name);
+            self.ask_effect(definition.start(), "code-rights", message);
+        }
+        let outside = self.brings(definition);
+        if self.judging && super::loops::calls_itself_always(definition) {
+            self.ask_endless(definition.start());
+        }
         let outer = self.outer_flow();
         self.open_function(place, &definition.name, Some(&definition.parameters), method);
         self.body(&definition.body);
         self.close_function(outer);
+        if let Some(outside) = outside {
+            self.brought = outside;
+        }
     }
 
     /// Branches and loops around a definition say nothing about what happens inside.
@@ -366,21 +398,26 @@ impl Checker<'_> {
         for decorator in &definition.decorator_list {
             self.value(&decorator.expression);
         }
+        let place = definition.start().to_u32();
         if let Some(arguments) = &definition.arguments {
             for base in &arguments.args {
                 let value = self.value(base);
                 self.hand_over(base.start(), &value);
+                self.inherit(place, &value);
             }
             for keyword in &arguments.keywords {
                 let value = self.value(&keyword.value);
                 self.hand_over(keyword.start(), &value);
             }
         }
-        let place = definition.start().to_u32();
         self.bind(&definition.name, Val::Class(place));
         let outer = self.outer_flow();
         self.enter(place, false, true);
         self.body(&definition.body);
+        let made_by = self.look_up("__init__");
+        if let (Val::Func(init), true) = (made_by, self.scopes.last().is_some_and(|scope| scope.binds("__init__"))) {
+            self.makers.insert(place, init);
+        }
         self.leave();
         (self.branches, self.loops) = outer;
     }
@@ -435,6 +472,25 @@ impl Checker<'_> {
             Expr::Attribute(target) => {
                 self.hand_over(target.start(), &value);
                 let base = self.value(&target.value);
+                if self.judging && super::settings::is_off(&target.attr, &value) && !base.is_literal() {
+                    self.ask_effect(
+                        target.start(),
+                        "code-rights",
+                        format!("`{}` leaves a protection out", target.attr),
+                    );
+                }
+                let on = matches!(value, Val::Int(1..));
+                let powers =
+                    value.each().iter().any(|value| crate::code::settings::lets_in(&target.attr, value.as_str(), on));
+                if self.judging && powers && !matches!(&*target.value, Expr::Name(name) if name.id.as_str() == "self") {
+                    self.ask_effect(target.start(), "code-rights", format!("`{}` lets somebody in", target.attr));
+                }
+                if self.judging
+                    && value.as_int().is_some_and(|number| number > super::loops::MOST_DIGITS)
+                    && target.attr.as_str() == "prec"
+                {
+                    self.ask_memory(target.start());
+                }
                 self.store_attribute(target.start(), &base, &target.attr);
                 for path in base.each().iter().filter_map(Val::as_path) {
                     self.doubt_replaced(target.start(), &format!("{path}.{}", target.attr), &value);
@@ -604,4 +660,9 @@ impl Checker<'_> {
             Pattern::MatchSingleton(_) => {}
         }
     }
+}
+
+/// Whether an expression is the name that is assigned to.
+fn is_doubled(target: &Expr, value: &Expr) -> bool {
+    matches!((target, value), (Expr::Name(target), Expr::Name(value)) if target.id == value.id)
 }

@@ -38,6 +38,8 @@ pub(super) enum Val {
     Func(u32),
     /// A class of the program, by where it stands.
     Class(u32),
+    /// An object of a class of the program.
+    Object(u32),
     /// An object that stands for a path, with its text.
     File(Rc<Self>),
     /// What was found in a folder, with the text of the folder, or nothing where that is not known.
@@ -190,7 +192,9 @@ impl Val {
         match self {
             Self::Private(source) if !found.contains(&source) => found.push(source),
             Self::Path(path) if reads(path) && !found.contains(&&Source::File) => found.push(&Source::File),
-            Self::Path(path) if matches!(&**path, "os.environ" | "os.environb") => found.push(&Source::Environment),
+            Self::Path(path) if matches!(&**path, "os.environ" | "os.environb" | "streamlit.secrets") => {
+                found.push(&Source::Environment)
+            }
             Self::Many(inner) | Self::File(inner) => inner.collect_private(found, depth + 1),
             Self::Any(values) | Self::Seq(values) => {
                 values.iter().for_each(|value| value.collect_private(found, depth + 1));

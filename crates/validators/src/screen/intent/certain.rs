@@ -74,9 +74,9 @@ const ACTS: &[&str] = &[
 const GRAVE: &[Ground] = &[
     // Something is kept from the user.
     on(&["=!hush"], &[set(&[Class::Silent, Class::Hide, Class::Pretend])]),
-    on(&["=!hush"], &[Classes::one(Class::User), Classes::one(Class::NotTell)]),
+    unless(Classes::one(Class::Unless), on(&["=!hush"], &[Classes::one(Class::User), Classes::one(Class::NotTell)])),
     unless(Classes::one(Class::Describes), on(&["=!hush"], &[Classes::one(Class::User), Classes::one(Class::NotKnow)])),
-    unless(Classes::one(Class::Call), on(&["=!hush"], &[Classes::one(Class::NotTell)])),
+    unless(set(&[Class::Call, Class::Unless]), on(&["=!hush"], &[Classes::one(Class::NotTell)])),
     on(&["=!secrecy", "=!lie"], &[]),
     // A credential file, the conversation or the system prompt is taken.
     on(
@@ -143,12 +143,16 @@ const GRAVE: &[Ground] = &[
             ]),
         ],
     ),
-    on(
-        &["=!rank"],
-        &[
-            set(&[Class::Outrank, Class::Must, Class::You, Class::User, Class::Own]),
-            ORDERED.without(Class::When).and(set(&[Class::All, Class::Permission, Class::Log, Class::Rules])),
-        ],
+    // "It helps developers and legal teams" describes.
+    unless(
+        Classes::one(Class::Describes),
+        on(
+            &["=!rank"],
+            &[
+                set(&[Class::Outrank, Class::You, Class::User, Class::Own]),
+                ORDERED.without(Class::When).and(set(&[Class::All, Class::Permission, Class::Log, Class::Rules])),
+            ],
+        ),
     ),
     // Other tools are misused.
     on(&["=!tools"], &[set(&[Class::Change, Class::Drop, Class::Copy, Class::Skip, Class::Remove, Class::Trust])]),
@@ -267,7 +271,8 @@ const PLAIN: &[Ground] = &[
         ],
     ),
     on(&["=persist"], &[set(&[Class::Trust, Class::Skip])]),
-    with(ACTS, on(&["=conceal"], &[set(&[Class::Hide, Class::Pretend, Class::Silent, Class::NotTell])])),
+    with(ACTS, on(&["=conceal"], &[set(&[Class::Hide, Class::Pretend, Class::Silent])])),
+    with(ACTS, unless(Classes::one(Class::Unless), on(&["=conceal"], &[Classes::one(Class::NotTell)]))),
 ];
 
 impl Ground {
@@ -316,6 +321,11 @@ pub(super) fn is_certain(odds: f32, classes: Classes, place: Place) -> bool {
 /// Words for what is in a file, where that is what is taken.
 const CONTENT: [&str; 8] = ["content", "contents", "line", "lines", "value", "values", "output", "text"];
 
+/// Whether a sentence names a place below somebody's home.
+fn is_of_home(sentence: &str) -> bool {
+    ["~/", "$home/", "%userprofile%", "/root/"].iter().any(|home| sentence.contains(home))
+}
+
 /// Whether a sentence takes what is in a file with secrets: "include the lines of the `.env` file". What is written into one, what
 /// is a tool's own matter, and what is only warned of are left alone.
 pub(super) fn takes_content(classes: Classes, sentence: &str, tool: &str) -> bool {
@@ -324,7 +334,7 @@ pub(super) fn takes_content(classes: Classes, sentence: &str, tool: &str) -> boo
     let into = ["into", "to", "in"].iter().any(|into| sentence.contains(&format!(" {into} .env")));
     classes.has(Class::SecretFile)
         && classes.meets(TAKEN.and(set(&[Class::Encode, Class::Parameter, Class::Slot])))
-        && words.any(|word| CONTENT.contains(&word))
+        && (words.any(|word| CONTENT.contains(&word)) || classes.has(Class::Encode) && is_of_home(sentence))
         && !into
         && !classes.meets(careful)
         && !super::reach::keeps_secrets(tool)

@@ -11,7 +11,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(include_str!("rule
 /// The most characters of an entry in a script without spaces.
 const LONGEST_PIECE: usize = 8;
 /// Groups that are known by the shape of a word, and not by a list.
-const SHAPES: [&str; 8] = ["@path", "@url", "@mail", "@ident", "@variable", "@many", "@leak", "@ip"];
+const SHAPES: [&str; 9] = ["@path", "@url", "@mail", "@ident", "@variable", "@many", "@leak", "@ip", "@account"];
 
 /// What nobody puts into an address by way of a template.
 const LOOT: [&str; 8] = ["conversation", "chat", "history", "prompt", "secret", "password", "summary", "transcript"];
@@ -323,6 +323,7 @@ fn has_shape(word: &str, shape: &str, own: &[String]) -> bool {
                 && ["_key", "_token", "_secret", "_password", "_pat", "_key_id"].iter().any(|end| word.ends_with(end))
                 && !own.iter().any(|own| own == word)
         }
+        "@account" => super::intent::is_account(word),
         "@leak" => {
             let filled = ["={", "=<", "=%7b", "=$"].iter().any(|mark| word.contains(mark));
             filled && is_address && LOOT.iter().any(|loot| word.contains(loot))

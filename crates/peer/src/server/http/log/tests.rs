@@ -184,6 +184,34 @@ fn all_logs_together_keep_within_one_bound() {
     assert_eq!(memory.used(), 0);
 }
 
+/// What a call said on its way is worth less than its answer, where there is no room for both.
+#[test]
+fn answers_take_the_room_of_what_came_before_them() {
+    let memory = Memory::new(100_000);
+    let limits = LogLimits { events: 512, bytes: 1 << 20 };
+    let new = |number| EventLog::new(number, CALL, limits, memory.account(&"ann".into()), Weak::new());
+    let logs: Vec<_> = (0..20).map(new).collect();
+    let mut readers: Vec<_> = logs.iter().map(|log| log.read(None)).collect();
+    for _ in 0..512 {
+        for log in &logs {
+            let _ = log.push(&Bytes::from(vec![b'x'; 500]));
+        }
+    }
+    let before = memory.used();
+    assert!(before > 40_000, "{before}");
+    for log in &logs {
+        log.push_answer(&Bytes::from(vec![b'a'; 1_500]));
+        log.push_answer(&"the second of a batch".into());
+        log.finish();
+    }
+    assert!(memory.used() <= 50_000, "{}", memory.used());
+    for reader in &mut readers {
+        let all = read_all(reader);
+        let [.., first, second] = &all[..] else { panic!("{all:?}") };
+        assert!(first.contains("aaaa") && second.contains("the second of a batch"), "{all:?}");
+    }
+}
+
 #[test]
 fn a_reader_who_reads_does_not_pay_for_those_who_do_not() {
     let memory = Memory::new(10_000);

@@ -252,30 +252,6 @@ const OPTIONS: &[(&str, &str, Why)] = &[
     ("node:typeorm", "subscribers", LOADER),
 ];
 
-/// Whether the name of an option says that its text names something which is loaded or run.
-pub(in crate::code::javascript) fn option_names_code(key: &str) -> bool {
-    const WORDS: [&str; 17] = [
-        "plugin",
-        "plugins",
-        "hook",
-        "extension",
-        "extensions",
-        "loader",
-        "serializer",
-        "deserializer",
-        "entrypoint",
-        "executable",
-        "cmd",
-        "shell",
-        "script",
-        "interpreter",
-        "preload",
-        "resolver",
-        "module",
-    ];
-    crate::code::verbs::snake(key).split('_').any(|word| WORDS.contains(&word))
-}
-
 /// Why a person is asked about an option of a call.
 pub(in crate::code::javascript) fn option_asked(call: &str, key: &str) -> Option<Why> {
     OPTIONS.iter().find(|(of, name, _)| *name == key && (of.is_empty() || covers(of, call))).map(|(_, _, why)| *why)

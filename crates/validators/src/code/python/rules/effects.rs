@@ -259,6 +259,14 @@ pub(in super::super) fn fetches(method: &str) -> bool {
     listed(FETCHES, method)
 }
 
+/// Whether the first thing that a request is given is the address.
+pub(in super::super) fn asks(method: &str) -> bool {
+    matches!(
+        method,
+        "post" | "put" | "patch" | "delete" | "request" | "Request" | "connect" | "ws_connect" | "create_connection"
+    )
+}
+
 pub(in super::super) fn is_head(keyword: &str) -> bool {
     listed(HEADS, keyword)
 }
