@@ -134,7 +134,7 @@ pub(super) fn exceeds(name: &str, words: &[Word]) -> bool {
             })
         }
         "jq" | "gojq" | "jaq" => texts().any(loops_in_jq),
-        "sed" | "gsed" => texts().any(loops_in_sed),
+        "sed" | "gsed" => loops_in_sed(&texts().filter(|text| !text.starts_with('-')).collect::<Vec<_>>().join(";")),
         "watch" | "gwatch" | "viddy" => {
             let often = |text: &str| text.starts_with("0.0") || matches!(text, "0" | "0.") || text.starts_with(".0");
             words.windows(2).any(|two| matches!(two[0].text.as_str(), "-n" | "--interval") && often(&two[1].text))

@@ -45,56 +45,76 @@ pub(super) fn names_file(text: &str) -> bool {
         || kept::is_store(text)
 }
 
-/// Whether a word may be a folder and no branch: it ends as one, or begins as the folders of projects do.
+/// Whether a word may be a folder and no branch. Branches are called like those of most projects, begin with what they are for, or
+/// have signs in their names that folders seldom have.
 pub(super) fn names_folder(text: &str) -> bool {
-    const FOLDERS: [&str; 44] = [
-        "api",
-        "app",
-        "apps",
-        "assets",
-        "backend",
-        "bin",
-        "build",
-        "client",
-        "cmd",
-        "components",
-        "config",
-        "content",
-        "crates",
-        "data",
-        "db",
-        "deploy",
-        "dist",
-        "doc",
-        "docs",
-        "examples",
-        "frontend",
-        "images",
-        "include",
-        "infra",
-        "internal",
-        "lib",
-        "locales",
-        "migrations",
-        "notebooks",
-        "packages",
-        "pages",
-        "pkg",
-        "public",
-        "resources",
-        "scripts",
-        "server",
-        "services",
-        "spec",
-        "src",
-        "static",
-        "templates",
-        "test",
-        "tests",
-        "tools",
+    const BRANCHES: [&str; 22] = [
+        "-",
+        "HEAD",
+        "alpha",
+        "beta",
+        "canary",
+        "default",
+        "dev",
+        "devel",
+        "develop",
+        "development",
+        "feature",
+        "gh-pages",
+        "main",
+        "master",
+        "next",
+        "prod",
+        "production",
+        "qa",
+        "release",
+        "stable",
+        "staging",
+        "trunk",
     ];
-    let first = text.trim_start_matches("./").split('/').next().unwrap_or_default();
-    !text.starts_with('-') && (text.ends_with('/') || text.starts_with("./") || FOLDERS.contains(&first))
+    const FOR: [&str; 24] = [
+        "bug",
+        "bugfix",
+        "chore",
+        "dependabot",
+        "dev",
+        "epic",
+        "experiment",
+        "feat",
+        "feature",
+        "features",
+        "fix",
+        "hotfix",
+        "improvement",
+        "issue",
+        "perf",
+        "refactor",
+        "release",
+        "releases",
+        "renovate",
+        "remotes",
+        "spike",
+        "story",
+        "task",
+        "wip",
+    ];
+    const FOLDERS: [&str; 26] = [
+        "api", "app", "apps", "assets", "build", "client", "cmd", "config", "content", "data", "docs", "examples",
+        "images", "include", "lib", "packages", "pkg", "public", "scripts", "server", "services", "spec", "src",
+        "static", "test", "tests",
+    ];
+    if text.starts_with('-') && text.len() > 1 {
+        return false;
+    }
+    let first = text.split('/').next().unwrap_or_default();
+    let is_hash = text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_sign = text.contains(['-', '_', '~', '^', '@', '#']) || text.bytes().any(|byte| byte.is_ascii_digit());
+    let is_branch = BRANCHES.contains(&text)
+        || FOR.contains(&first) && text.contains('/')
+        || matches!(first, "origin" | "upstream") && text.contains('/')
+        || is_hash
+        || has_sign;
+    !is_branch || text.ends_with('/') || text.starts_with("./") || FOLDERS.contains(&first)
 }
 
 /// Whether the history is searched for what was a secret.

@@ -4,7 +4,7 @@
 
 use super::{
     amounts, artefacts, decisive, emptied, excepted, fetched, outputs, packages, planted, published, replaced, results,
-    secrets, special, unknown, written,
+    secrets, shown, special, unknown, written,
 };
 use crate::Finding;
 use crate::shell::lexer::Word;
@@ -165,10 +165,12 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         "chmod" => any(&decisive::is_handed_in),
         "ebook-convert" | "wkhtmltopdf" | "wkhtmltoimage" | "xsltproc" | "lilypond" => {
+            let sources: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
             words.last().is_some_and(|last| {
                 decides_by_name(&last.text)
                     || artefacts::is_document(&last.text)
                     || is_source_name(&last.text) && words.len() > 1
+                    || words.len() > 1 && results::is_file(&last.text) && !results::is_result(&last.text, &sources)
             })
         }
         "mogrify" => !any(&|text| text == "-path"),
@@ -222,19 +224,20 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         }
         "fd" | "fdfind" => {
             let hidden = any(&|text| {
-                text == "--hidden"
-                    || text == "--unrestricted"
-                    || text == "--no-ignore"
-                    || is_letter(text, 'H')
-                    || is_letter(text, 'u')
-                    || is_letter(text, 'I')
+                matches!(text, "--hidden" | "--unrestricted" | "--no-ignore")
+                    || ['H', 'u', 'I'].iter().any(|letter| is_letter(text, *letter))
             });
-            hidden && prints_found(words)
+            // By their ending they are code, texts or tables.
+            let ends = output(words, &["-e", "--extension"]).is_some_and(|end| !shown::fits_any(&format!("*.{end}")));
+            (hidden || !ends) && prints_found(words)
         }
         "find" | "gfind" => {
-            let picks =
-                any(&|text| ["-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename"].contains(&text));
-            !picks && prints_found(words)
+            let picks = |pair: &[Word]| {
+                let names = matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path" | "-ipath" | "-wholename");
+                let fits = shown::fits_any(&pair[1].text) && pair[1].text.contains(['*', '?', '[']);
+                names && !fits || matches!(pair[0].text.as_str(), "-regex" | "-iregex")
+            };
+            !words.windows(2).any(picks) && prints_found(words)
         }
         _ => false,
     };
@@ -476,7 +479,9 @@ pub(super) fn decides_by_name(path: &str) -> bool {
         || file.ends_with(".bazel")
         || file.ends_with(".bzl")
         || file.ends_with(".gemspec")
-        || file.ends_with(".csproj")
+        || [".csproj", ".fsproj", ".vcxproj", ".props", ".targets", ".pth", ".sln"]
+            .iter()
+            .any(|end| file.ends_with(end))
         || steps().any(|step| matches!(step, ".mvn" | "gradle" | ".yarn" | ".bundle" | ".zed"))
 }
 

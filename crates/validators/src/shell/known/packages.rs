@@ -105,9 +105,11 @@ fn is_known(group: &str, text: &str) -> bool {
     let bare = lower.strip_prefix('@').unwrap_or(&lower);
     let end = bare.find(['@', '[', '=', '<', '>', '~', '!', ':', ' ', ';', '^']).unwrap_or(bare.len());
     // A version that is written out may be an old one, with holes that are known.
-    let version = bare[end..].trim_start_matches(['@', '=', ' ', ':', '"']);
-    let is_pin = bare[end..].contains("==") || bare[end..].starts_with('@') && version.matches('.').count() > 1;
-    if is_pin && matches!(group, "npm" | "pip") && version.starts_with(|c: char| c.is_ascii_digit()) {
+    let spec = &bare[end..];
+    let spec = spec.split_once(']').map_or(spec, |(_, spec)| spec);
+    let version = spec.trim_start_matches(['@', '=', ' ', ':', '"', 'v', '<', '~', '!']);
+    let is_open = spec.contains(">=") && !spec.contains('<') || spec.contains('^');
+    if !is_open && version.starts_with(|c: char| c.is_ascii_digit()) {
         return false;
     }
     // Behind `@` stands a version; an alias names another package.
@@ -132,14 +134,14 @@ mod tests {
     #[test]
     fn names_are_read_with_their_versions() {
         for (group, name) in [
-            ("npm", "lodash@4"),
+            ("npm", "lodash@latest"),
             ("npm", "@types/node"),
             ("npm", "react@^18"),
             ("pip", "requests[security]>=2.31"),
             ("pip", "typing_extensions"),
-            ("cargo", "serde@1"),
+            ("cargo", "serde"),
             ("go", "github.com/jackc/pgx/v5@latest"),
-            ("go", "golang.org/x/tools@v0.20.0"),
+            ("go", "golang.org/x/tools@latest"),
             ("composer", "laravel/sanctum:^4.0"),
             ("dotnet", "Microsoft.Extensions.Http"),
         ] {
@@ -149,6 +151,11 @@ mod tests {
             ("npm", "crossenv"),
             ("npm", "lodash@4.17.4"),
             ("pip", "django==1.0"),
+            ("pip", "urllib3<1.25"),
+            ("npm", "lodash@3"),
+            ("cargo", "serde@1"),
+            ("go", "golang.org/x/tools@v0.20.0"),
+            ("composer", "symfony/http-kernel:2.0"),
             ("npm", "@typse/node"),
             ("npm", "lodash@npm:evil/x"),
             ("npm", "react@evil/x"),

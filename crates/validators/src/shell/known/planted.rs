@@ -271,7 +271,10 @@ pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
         matches!(name, "ffmpeg" | "sox" | "convert" | "magick" | "composite" | "montage" | "inkscape" | "gifsicle");
     let is_value = |at: usize| {
         !converts
-            && at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| before.text.starts_with('-'))
+            && at
+                .checked_sub(1)
+                .and_then(|before| words.get(before))
+                .is_some_and(|before| before.text.starts_with('-') && before.text != "--")
     };
     // The value of an option for settings is read.
     let is_read = |at: usize| {

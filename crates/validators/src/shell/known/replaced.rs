@@ -317,6 +317,10 @@ pub(super) fn is_new(target: &str, sources: &[&str]) -> bool {
             )
     };
     let stands_in = |source: &&str| {
+        // `-c copy` is no file.
+        if !source.contains(['.', '/']) {
+            return false;
+        }
         let name = source.rsplit('/').next().unwrap_or_default();
         words(name).iter().any(|word| STAND_INS.contains(&word.as_str()))
     };

@@ -25,7 +25,6 @@ const MADE: &[&str] = &[
     "combined",
     "compiled",
     "cov",
-    "cover",
     "coverage",
     "cprofile",
     "dashboard",

@@ -161,6 +161,12 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         return Ok(());
     }
     let prints = PRINTERS.contains(&name);
+    // What works on lines prints them too.
+    let works_on_lines = prints
+        || matches!(
+            name,
+            "awk" | "comm" | "cut" | "diff" | "gawk" | "join" | "mawk" | "paste" | "rev" | "sed" | "sort" | "uniq"
+        );
     let is_secret = |word: &&Word| {
         let text = word.text.as_str();
         let is_file = prints && !text.starts_with('-');
@@ -168,7 +174,12 @@ pub(super) fn check(shown: &str, name: &str, words: &[Word]) -> Result<(), Findi
         may_be_secret(text)
             || names_secret_variable(name, value)
             || may_fit_secret(value)
-            || is_file && (shown::is_store_of_all(text) || word.glob && shown::fits_any(text))
+            || is_file && shown::is_store_of_all(text)
+            || (works_on_lines || shown::finds_all(name, words))
+                && word.glob
+                && !text.starts_with('-')
+                && shown::fits_any(text)
+            || is_file && shown::is_in_other_letters(text)
             || is_file && shown::is_settings(text)
             || shown::is_of_system(text)
             || is_file && (is_hidden_pattern(text) || may_be_secret(&format!("./{text}")))

@@ -99,7 +99,23 @@ pub(super) fn is_of_system(path: &str) -> bool {
         let is_folder = SHOWN.etc.contains(format!("{below}/").as_str());
         return !SHOWN.etc.contains(below) && !SHOWN.etc.contains(folder) && !SHOWN.etc.contains(second) && !is_folder;
     }
-    KEPT.iter().any(|place| tidy.starts_with(place))
+    // Settings of what is installed beside the project.
+    let is_beside = ["/opt/", "/srv/", "/var/www/", "/usr/local/etc/"].iter().any(|place| tidy.starts_with(place));
+    let is_set = matches!(
+        ending(&tidy),
+        "conf" | "env" | "ini" | "json" | "php" | "properties" | "toml" | "xml" | "yaml" | "yml"
+    );
+    KEPT.iter().any(|place| tidy.starts_with(place)) || is_beside && is_set
+}
+
+/// Whether a search finds every line of a file, since what it looks for has no letters.
+pub(super) fn finds_all(name: &str, words: &[Word]) -> bool {
+    matches!(name, "egrep" | "fgrep" | "grep" | "rg" | "ugrep" | "zgrep")
+        && words
+            .iter()
+            .map(|word| word.text.as_str())
+            .find(|text| !text.starts_with('-'))
+            .is_some_and(|pattern| !pattern.contains(char::is_alphanumeric))
 }
 
 /// Whether a file of settings, in a format in which passwords often stand, is none that is known to have none.
@@ -115,6 +131,16 @@ pub(super) fn is_settings(path: &str) -> bool {
 /// Files of the system are judged by their place.
 fn is_of_known_place(path: &str) -> bool {
     path.starts_with("/etc/") && !is_of_system(path)
+}
+
+/// Whether a file of data has a name in letters that nobody here reads.
+pub(super) fn is_in_other_letters(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    let is_data = matches!(
+        ending(file),
+        "" | "csv" | "db" | "docx" | "json" | "ini" | "pdf" | "txt" | "xlsx" | "xml" | "yaml" | "yml"
+    );
+    is_data && file.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
 }
 
 /// Whether a file is a copy of all that a database holds.
@@ -183,11 +209,15 @@ pub(super) fn searches_secrets(name: &str, words: &[Word]) -> bool {
     let pattern = operands.next().unwrap_or_default();
     let whole = operands.clone().all(|place| matches!(place, "." | "./" | "*" | "./*"));
     // `.`, `=` and `^[A-Z_]+=` are in every line: what is looked for has letters of its own.
+    let recursive = operands.clone().count() > 0 && name != "rg";
     let mut in_class = false;
     let letters = pattern.chars().filter(|c| {
         in_class = *c == '[' || in_class && *c != ']';
         c.is_alphanumeric() && !in_class
     });
-    let finds = letters.count() < 3 || SECRETS.iter().any(|secret| pattern.to_ascii_lowercase().contains(secret));
-    !only_names && !picks && whole && finds && (name != "rg" || unbounded) || unbounded && finds && !only_names
+    let letters = letters.count();
+    let finds = letters < 3 || SECRETS.iter().any(|secret| pattern.to_ascii_lowercase().contains(secret));
+    !only_names && !picks && whole && finds && (name != "rg" || unbounded)
+        || unbounded && finds && !only_names
+        || recursive && letters == 0 && !only_names && !picks
 }

@@ -60,7 +60,8 @@ pub(super) fn is_plain_task(task: &str) -> bool {
         });
     let alone = parts.iter().filter(|part| !part.is_empty()).count() == 1
         && parts.iter().any(|part| TASKS.alone.contains(part.as_str()));
-    !cleans && (is_file || alone || parts.iter().any(|part| TASKS.plain.contains(part.as_str())))
+    let cleans_all = parts.iter().any(|part| part == "clean") && parts.iter().any(|part| part == "all");
+    !cleans && !cleans_all && (is_file || alone || parts.iter().any(|part| TASKS.plain.contains(part.as_str())))
 }
 
 /// Whether a task has a name that a person wants to hear of.
@@ -97,7 +98,7 @@ pub(super) fn is_grave(words: &[Word]) -> bool {
     let mut behind = words.iter().skip_while(|word| word.text != "--").skip(1).map(|word| word.text.as_str());
     let tells = behind.any(|text| {
         let parts = parts_of(text.trim_start_matches('-').split('=').next().unwrap_or_default());
-        is_fatal(&parts, false) || takes(&parts)
+        is_fatal(&parts, false) || (0..parts.len()).any(|at| takes(&parts[at..]))
     });
     // A database is taken back to an earlier state.
     tells
@@ -301,7 +302,8 @@ pub(super) fn runs_fatal(name: &str, subcommand: Option<&str>, words: &[Word]) -
         let negated = parts.first().is_some_and(|first| matches!(first.as_str(), "no" | "without" | "skip" | "not"));
         let switches_off = matches!(value, "0" | "false" | "no" | "off");
         let value_fatal = is_name(value) && !value.contains('.') && !tries && is_fatal(&parts_of(value), false);
-        let told = is_fatal(&parts, false) || takes(&parts);
+        // `--force-reset`: an option is about one thing.
+        let told = is_fatal(&parts, false) || (0..parts.len()).any(|at| takes(&parts[at..]));
         value_fatal || !tries && !negated && !switches_off && (value.is_empty() || parts.len() > 1) && told
     })
 }
@@ -408,8 +410,14 @@ fn is_plain_script(parts: &[String]) -> bool {
                 || TRIES.contains(word)
         })
     };
-    let installs = parts.iter().any(|part| part == "install")
-        && !parts.iter().any(|part| matches!(part.as_str(), "deps" | "dependencies" | "requirements"));
+    // What brings something to another state is not told by what it is about.
+    let changes = parts
+        .iter()
+        .any(|part| matches!(part.as_str(), "cleanup" | "merge" | "migrate" | "sync" | "update" | "upgrade"))
+        && !parts.iter().any(|part| TRIES.contains(&part.as_str()) || OF_DATA.contains(&part.as_str()));
+    let installs = changes
+        || parts.iter().any(|part| part == "install")
+            && !parts.iter().any(|part| matches!(part.as_str(), "deps" | "dependencies" | "requirements"));
     let is_grave = |at: usize| {
         TASKS.grave.contains(parts[at].as_str())
             && parts.get(at + 1).is_none_or(|next| !OF_DATA.contains(&next.as_str()))
