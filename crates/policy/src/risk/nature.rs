@@ -222,7 +222,7 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let looks_first = said_to_look && senses::begins_with_looking(described);
     let by_name = by_name.filter(|(kind, sure)| !(looks_first && kind.is_grave() && !sure));
     // `set_subject | Returns whether it was done`: what is returned does not say what is done.
-    let returns = said_to_look && senses::begins_with_returning(described) && name_words.iter().any(is_act);
+    let returns = said_to_look && senses::begins_with_returning(described) && name_words.iter().any(|word| is_act(word));
     let told = by_name.is_some_and(|(kind, _)| kind != Kind::Look);
     let by_description = by_description.filter(|_| !(returns && told));
     let (kind, told_by, sure) = match (by_name, by_description) {
@@ -288,8 +288,8 @@ pub(super) fn added(described: &str) -> Option<Kind> {
 }
 
 /// Whether a word is one that does something to what stands behind it.
-fn is_act(word: &String) -> bool {
-    ACTS.contains(word.as_str())
+fn is_act(word: &str) -> bool {
+    ACTS.contains(word)
 }
 
 /// `Set values of a release` is an order, whatever nouns the name has.

@@ -141,7 +141,7 @@ pub(super) fn check_choices(places: &[path::Scope], anchored: bool, text: &str, 
     let is_path = |piece: &str| {
         let mut letters = piece.strip_prefix('/').unwrap_or_default().chars();
         let is_absolute = letters.next().is_some_and(|c| c.is_alphanumeric() || "._".contains(c));
-        body::names_path(places, piece) || is_absolute && !(anchored && !may_be_there(places, piece))
+        body::names_path(places, piece) || is_absolute && (!anchored || may_be_there(places, piece))
     };
     let pieces = plain.split(begins).map(|piece| piece.split(ends).next().unwrap_or_default());
     pieces.filter(|piece| is_path(piece)).try_for_each(|piece| place::inside(places, piece, world))

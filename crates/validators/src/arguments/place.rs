@@ -217,7 +217,7 @@ pub(super) fn check(
         // No branch ends as files do.
         Field::Reference => form >= Form::Hidden || form >= Form::Relative && (!anchored || has_ending(&tidy)),
         Field::Body if is_body => body::names_path(places, &tidy),
-        Field::Body => form >= Form::Relative && !(body::is_route(&tidy) && !body::names_path(places, &tidy)),
+        Field::Body => form >= Form::Relative && (!body::is_route(&tidy) || body::names_path(places, &tidy)),
         // Its values were judged each by itself.
         Field::Unknown if is_markup(text) => false,
         Field::Unknown => is_file(&tidy),

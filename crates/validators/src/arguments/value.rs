@@ -28,7 +28,13 @@ pub(super) fn has_routes(text: &str) -> bool {
     let marked = text.trim_start();
     let is_page = marked.starts_with('<')
         && ["<html", "<a ", "<div", "<p>", "<body", "<img ", "<link ", "<head"].iter().any(|tag| marked.contains(tag));
-    is_page || text.lines().any(|line| ROUTED.iter().any(|mark| line.trim_start_matches([' ', '{']).starts_with(mark)))
+    let is_routed = |line: &str| ROUTED.iter().any(|mark| line.trim_start_matches([' ', '{']).starts_with(mark));
+    // What is for a client names files of its machine, whatever their first folder is called.
+    let of_client = |line: &str| {
+        let kind = line.trim_start_matches([' ', '{', '-']).strip_prefix("kind:");
+        kind.is_some_and(|kind| OF_CLIENTS.contains(&kind.trim().trim_matches(['"', '\''])))
+    };
+    is_page || text.lines().any(is_routed) && !text.lines().any(of_client)
 }
 
 /// Whether a value under a key for places is one: what is empty or only a bracket is none, nor are words that switch and routes.

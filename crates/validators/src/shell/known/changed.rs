@@ -85,7 +85,7 @@ pub(super) fn changes_more_than_names(name: &str, words: &[Word]) -> bool {
     let operands: Vec<&str> = texts().filter(|text| !text.starts_with('-')).collect();
     let (scripts, files) = match name {
         "sed" | "gsed" => {
-            let scripts: Vec<String> = of_sed(words).texts.iter().map(|text| (*text).to_string()).collect();
+            let scripts: Vec<String> = of_sed(words).texts.iter().map(|text| (*text).to_owned()).collect();
             (scripts, operands.clone())
         }
         "perl" => (operands.first().map(|text| (*text).to_owned()).into_iter().collect(), operands.clone()),

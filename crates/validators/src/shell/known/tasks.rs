@@ -384,7 +384,7 @@ fn in_known_folder(script: &str) -> bool {
     match path.split_once('/') {
         Some((first, _)) if !path.starts_with(['/', '~', '-', '$']) => {
             FOLDERS.contains(&first)
-                || first.starts_with(|c: char| c == '.')
+                || first.starts_with('.')
                 || first.contains("script")
                 || first.contains("venv")
         }
