@@ -116,7 +116,8 @@ pub struct Imported {
     pub entry: ServerEntry,
     /// The project to which alone it belongs, where one file has those of several.
     pub project: Option<PathBuf>,
-    /// What its client keeps from being used, and an entry of ours cannot say.
+    /// What its client says of it that an entry of ours cannot say: what it keeps from being used, or a folder or a value that
+    /// only the client knows.
     pub untranslated: Option<String>,
     /// What a person should know about the translation.
     pub notes: Vec<String>,
@@ -176,8 +177,12 @@ fn read_in(client: Client, file: &Path, project: Option<&Path>, text: &str) -> R
         _ => json::read(client, file, project, text)?,
     };
     for server in &mut found.servers {
-        let notes = relative::settle(client, project, &mut server.entry);
-        server.notes.extend(notes);
+        let note = relative::settle(client, project, &mut server.entry);
+        server.notes.extend(note.clone());
+        // What means another folder, or a text in the place of a value, is another server here.
+        let kept = server.notes.iter().find(|note| note.ends_with(references::KEPT_AS_TEXT)).cloned();
+        let meant = note.filter(|_| project.is_none()).or(kept);
+        server.untranslated = server.untranslated.take().or(meant);
         server.notes.extend(plain_secrets(&server.entry));
     }
     Ok(found)

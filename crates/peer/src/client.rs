@@ -49,6 +49,8 @@ pub enum Target {
     },
     /// A server inside this process.
     InProcess(Arc<dyn Handler>),
+    /// Nowhere: what is said of it is no server, and this is why.
+    Nowhere(String),
 }
 
 impl fmt::Debug for Target {
@@ -58,6 +60,7 @@ impl fmt::Debug for Target {
             Self::Http { .. } => f.write_str("Http"),
             Self::Sse { .. } => f.write_str("Sse"),
             Self::InProcess(_) => f.write_str("InProcess"),
+            Self::Nowhere(why) => f.debug_tuple("Nowhere").field(why).finish(),
         }
     }
 }
@@ -294,6 +297,9 @@ pub enum ConnectError {
         /// `WWW-Authenticate`, where it was sent.
         challenge: Option<String>,
     },
+    /// There is nothing to connect to.
+    #[error("{0}")]
+    Nowhere(String),
     /// HTTP failed.
     #[error(transparent)]
     Http(#[from] HttpError),
@@ -352,6 +358,7 @@ pub async fn connect(
         Target::Http { url, headers } => Box::pin(async move { http::connect(&url, &headers, options, handler).await }),
         Target::Sse { url, headers } => Box::pin(async move { sse::connect(&url, &headers, options, handler).await }),
         Target::InProcess(server) => Box::pin(in_process::connect(server, options, handler)),
+        Target::Nowhere(why) => return Err(ConnectError::Nowhere(why)),
     };
     tokio::time::timeout(after, connecting).await.unwrap_or_else(|_| Err(ConnectError::late(after)))
 }

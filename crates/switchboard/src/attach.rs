@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use switchboard_config::{Loaded, Origin, Sources, load};
+use switchboard_config::{Endpoint, Loaded, Origin, Sources, load};
+use switchboard_transport::child;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -44,6 +45,9 @@ const RETIRING: Duration = Duration::from_secs(10);
 const START_LOCK: &str = "start.lock";
 /// The longest first line.
 const MAX_HELLO_BYTES: u64 = 4_096;
+/// Programs that are named in it, and characters of each.
+const MAX_PROGRAMS: usize = 32;
+const MAX_PROGRAM_CHARS: usize = 64;
 /// A log that is longer is put aside, and begins anew.
 const MAX_LOG_BYTES: u64 = 8 << 20;
 /// How often its length is looked at.
@@ -55,6 +59,8 @@ const VERSION: u64 = 2;
 pub(crate) struct Attached {
     /// The number of the kernel's process.
     pub(crate) process: u32,
+    /// It has other variables than we have, or lacks programs that we would find.
+    pub(crate) differs: bool,
     pub(crate) reader: BufReader<OwnedReadHalf>,
     pub(crate) writer: OwnedWriteHalf,
 }
@@ -62,24 +68,64 @@ pub(crate) struct Attached {
 /// Joins a kernel that runs; `None` where there is none for this configuration.
 pub(crate) async fn running(sources: &Sources, loaded: &Loaded, profile: Option<&str>) -> Option<Attached> {
     let _waiting = Waiting::begin("asking a kernel that runs");
-    Search { digest: digest(sources, loaded), profile, deaf: HashSet::new() }.look(&loaded.data_dir).await
+    Search::new(Wish::of(sources, loaded, profile)).look(&loaded.data_dir).await
+}
+
+/// The same for who only looks: where there is none for all that holds here, one that serves the same files where other variables or
+/// another `PATH` hold.
+pub(crate) async fn running_somewhere(sources: &Sources, loaded: &Loaded, profile: Option<&str>) -> Option<Attached> {
+    let _waiting = Waiting::begin("asking a kernel that runs");
+    let mut search = Search::new(Wish::of(sources, loaded, profile));
+    if let Some(attached) = search.look(&loaded.data_dir).await {
+        return Some(attached);
+    }
+    search.wish.takes_other = true;
+    search.look(&loaded.data_dir).await
+}
+
+/// What is wanted of a kernel.
+struct Wish<'p> {
+    /// What the configuration comes to here.
+    digest: String,
+    /// The files that it is read from.
+    files: String,
+    /// Programs that are found here, and that a kernel has to find.
+    programs: Vec<String>,
+    profile: Option<&'p str>,
+    /// Whether a kernel will do that serves the same files otherwise.
+    takes_other: bool,
+}
+
+impl<'p> Wish<'p> {
+    fn of(sources: &Sources, loaded: &Loaded, profile: Option<&'p str>) -> Self {
+        Self {
+            digest: digest(sources, loaded),
+            files: digest_of_files(sources, loaded),
+            programs: programs(loaded),
+            profile,
+            takes_other: false,
+        }
+    }
 }
 
 /// The search of one client for a kernel. One that does not answer is asked once: it would cost every further look as much.
 struct Search<'p> {
-    digest: String,
-    profile: Option<&'p str>,
-    /// Processes that did not answer in time.
-    deaf: HashSet<u32>,
+    wish: Wish<'p>,
+    /// Processes that did not answer in time, or that end.
+    passed_over: HashSet<u32>,
 }
 
-impl Search<'_> {
+impl<'p> Search<'p> {
+    fn new(wish: Wish<'p>) -> Self {
+        Self { wish, passed_over: HashSet::new() }
+    }
+
     async fn look(&mut self, data_dir: &Path) -> Option<Attached> {
         for (process, path) in doors(data_dir) {
-            if self.deaf.contains(&process) {
+            if self.passed_over.contains(&process) {
                 continue;
             }
-            match timeout(HELLO, join(process, &path, &self.digest, self.profile)).await {
+            match timeout(HELLO, join(process, &path, &self.wish)).await {
                 Ok(Ok(Some(attached))) => return Some(attached),
                 // One that is just being opened refuses for a moment, too.
                 Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused && !is_alive(process) => {
@@ -87,7 +133,7 @@ impl Search<'_> {
                 }
                 Ok(_) => {}
                 Err(_) => {
-                    self.deaf.insert(process);
+                    self.passed_over.insert(process);
                     tracing::warn!(
                         "the kernel of process {process} does not answer within {} s; it is left alone, and another one is \
                          used or started. `kill {process}` ends it",
@@ -100,7 +146,7 @@ impl Search<'_> {
     }
 }
 
-/// Joins a kernel that runs, or starts one.
+/// Joins a kernel that runs, or starts one. `leaving` is the process of one that ends, and that nobody goes back to.
 ///
 /// # Errors
 /// None could be started, or it did not take us.
@@ -109,8 +155,10 @@ pub(crate) async fn running_or_started(
     sources: &Sources,
     loaded: &Loaded,
     profile: Option<&str>,
+    leaving: Option<u32>,
 ) -> Result<Attached, Failure> {
-    let mut search = Search { digest: digest(sources, loaded), profile, deaf: HashSet::new() };
+    let mut search = Search::new(Wish::of(sources, loaded, profile));
+    search.passed_over.extend(leaving);
     if let Some(attached) = search.look(&loaded.data_dir).await {
         return Ok(attached);
     }
@@ -167,7 +215,7 @@ pub(crate) struct Succession {
 /// Takes the place of the kernel that clients of `stdio` share, so that there is one set of servers. It finishes what runs and
 /// ends; its clients look for another kernel, and find this one as soon as it takes clients.
 pub(crate) async fn succeed(sources: &Sources, loaded: &Loaded) -> Succession {
-    let (digest, limits) = (digest(sources, loaded), &loaded.config.settings.limits);
+    let (wish, limits) = (Wish::of(sources, loaded, None), &loaded.config.settings.limits);
     let patience = limits.shutdown_grace + limits.stop_timeout + RETIRING;
     let lock = match timeout(START, start_lock(&loaded.data_dir)).await {
         Ok(Ok(lock)) => Some(lock),
@@ -175,7 +223,7 @@ pub(crate) async fn succeed(sources: &Sources, loaded: &Loaded) -> Succession {
     };
     let mut succession = Succession { _lock: lock, ..Succession::default() };
     for (process, path) in doors(&loaded.data_dir) {
-        let Ok(Ok(retiring)) = timeout(HELLO, retire(&path, &digest)).await else { continue };
+        let Ok(Ok(retiring)) = timeout(HELLO, retire(&path, &wish)).await else { continue };
         match retiring {
             Retiring::Other => {}
             Retiring::Stays => succession.staying.push(process),
@@ -202,8 +250,8 @@ enum Retiring {
     Ends(Box<BufReader<OwnedReadHalf>>),
 }
 
-async fn retire(path: &Path, digest: &str) -> io::Result<Retiring> {
-    let (answer, reader, _writer) = greet(path, "retire", digest, None).await?;
+async fn retire(path: &Path, wish: &Wish<'_>) -> io::Result<Retiring> {
+    let (answer, reader, _writer) = greet(path, "retire", wish).await?;
     let is = |key: &str| answer.get(key) == Some(&Value::Bool(true));
     Ok(match (is("retiring"), is("attached") || answer.get("retiring").is_some()) {
         (true, _) => Retiring::Ends(Box::new(reader)),
@@ -266,22 +314,24 @@ fn doors(data_dir: &Path) -> Vec<(u32, PathBuf)> {
     found
 }
 
-async fn join(process: u32, path: &Path, digest: &str, profile: Option<&str>) -> io::Result<Option<Attached>> {
-    let (answer, reader, writer) = greet(path, "attach", digest, profile).await?;
-    let taken = answer.get("attached") == Some(&Value::Bool(true));
-    Ok(taken.then_some(Attached { process, reader, writer }))
+async fn join(process: u32, path: &Path, wish: &Wish<'_>) -> io::Result<Option<Attached>> {
+    let (answer, reader, writer) = greet(path, "attach", wish).await?;
+    let is = |key: &str| answer.get(key) == Some(&Value::Bool(true));
+    Ok(is("attached").then_some(Attached { process, differs: is("differs"), reader, writer }))
 }
 
 /// Says to a kernel what is wanted of it, and hears what it says to that.
 async fn greet(
     path: &Path,
     wanted: &str,
-    digest: &str,
-    profile: Option<&str>,
+    wish: &Wish<'_>,
 ) -> io::Result<(Value, BufReader<OwnedReadHalf>, OwnedWriteHalf)> {
     let (reader, mut writer) = UnixStream::connect(path).await?.into_split();
     let mut reader = BufReader::new(reader);
-    let hello = json!({"switchboard": wanted, "version": VERSION, "configuration": digest, "profile": profile});
+    let hello = json!({
+        "switchboard": wanted, "version": VERSION, "configuration": wish.digest, "profile": wish.profile,
+        "files": wish.files, "programs": wish.programs, "takes_other": wish.takes_other,
+    });
     writer.write_all(format!("{hello}\n").as_bytes()).await?;
     let answer = first_line(&mut reader).await?;
     Ok((answer, reader, writer))
@@ -318,7 +368,42 @@ fn digest(sources: &Sources, loaded: &Loaded) -> String {
         word(name);
         word(&std::env::var_os(name).map_or_else(String::new, |value| format!("={}", value.to_string_lossy())));
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize())
+}
+
+/// Which files a configuration is read from, and what they say: the same for two processes that differ only in their variables.
+fn digest_of_files(sources: &Sources, loaded: &Loaded) -> String {
+    let mut hash = Sha256::new();
+    let mut word = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    word(env!("CARGO_PKG_VERSION").as_bytes());
+    word(folder_of(sources, loaded).map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default().as_bytes());
+    for file in &loaded.files {
+        word(file.path.to_string_lossy().as_bytes());
+        word(&std::fs::read(&file.path).unwrap_or_default());
+    }
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The programs of servers that are named without their folder, and that are found here.
+fn programs(loaded: &Loaded) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for server in setup::usable(loaded) {
+        let Ok(Endpoint::Stdio(stdio)) = server.endpoint() else { continue };
+        let program = &stdio.program;
+        let is_path = program.contains(std::path::MAIN_SEPARATOR) || stdio.env.contains_key("PATH");
+        let is_plain = program.len() <= MAX_PROGRAM_CHARS && !found.contains(program);
+        if !is_path && is_plain && found.len() < MAX_PROGRAMS && child::place_of(program).is_some() {
+            found.push(program.clone());
+        }
+    }
+    found
 }
 
 /// The folder of a client, where what it is served depends on it: there is a project file, trusted or not, or the file was named, whose
@@ -334,9 +419,10 @@ fn is_alive(process: u32) -> bool {
 }
 
 /// The same, as it holds now for who was started with these sources.
-async fn digest_now(sources: &Sources) -> Option<String> {
+async fn digests_now(sources: &Sources) -> Option<(String, String)> {
     let sources = sources.clone();
-    let reading = tokio::task::spawn_blocking(move || load(&sources).ok().map(|loaded| digest(&sources, &loaded)));
+    let both = |loaded: &Loaded, sources: &Sources| (digest(sources, loaded), digest_of_files(sources, loaded));
+    let reading = tokio::task::spawn_blocking(move || load(&sources).ok().map(|loaded| both(&loaded, &sources)));
     timeout(HELLO, reading).await.ok()?.ok()?
 }
 
@@ -370,7 +456,14 @@ mod tests {
         let sockets = control::folder(folder.path()).unwrap();
         // It takes the connection and never answers.
         let _listener = tokio::net::UnixListener::bind(sockets.join(format!("1.{}", socket::ENDING))).unwrap();
-        let mut search = Search { digest: String::new(), profile: None, deaf: HashSet::new() };
+        let wish = Wish {
+            digest: String::new(),
+            files: String::new(),
+            programs: Vec::new(),
+            profile: None,
+            takes_other: false,
+        };
+        let mut search = Search::new(wish);
         let began = Instant::now();
         for _ in 0..20 {
             assert!(search.look(folder.path()).await.is_none());

@@ -4,6 +4,7 @@
 //! that they be started, ended or deregistered, and that the configuration be read again. No tool can be called through it.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +20,16 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::serve::reload::Reread;
+use crate::setup;
+use crate::waiting::Waiting;
 
 /// Asks a kernel to read its configuration again at once. It answers when what changed counts.
 const READ_AGAIN: &str = "dev.switchboard/configuration/read";
+/// Asks a kernel where it serves clients over HTTP.
+const ADDRESS: &str = "dev.switchboard/address";
 /// The folder of the sockets, in the data folder.
 pub(crate) const FOLDER: &str = "run";
 /// The longest path that a socket can have everywhere.
@@ -44,11 +50,11 @@ pub(crate) struct Control {
 
 impl Control {
     /// Opens the socket. A kernel without one works all the same.
-    pub(crate) fn open(kernel: Kernel, reread: Reread, data_dir: &Path) -> Option<Self> {
+    pub(crate) fn open(kernel: Kernel, reread: Reread, address: Option<SocketAddr>, data_dir: &Path) -> Option<Self> {
         match bind(data_dir, "sock") {
             Ok((listener, path)) => {
                 let ended = CancellationToken::new();
-                tokio::spawn(serve(listener, Window { kernel, reread }, ended.clone()));
+                tokio::spawn(serve(listener, Window { kernel, reread, address }, ended.clone()));
                 Some(Self { path, ended })
             }
             Err(error) => {
@@ -131,6 +137,8 @@ async fn serve(listener: UnixListener, window: Window, ended: CancellationToken)
 struct Window {
     kernel: Kernel,
     reread: Reread,
+    /// Where it serves clients over HTTP.
+    address: Option<SocketAddr>,
 }
 
 impl Handler for Window {
@@ -153,6 +161,13 @@ impl Handler for Window {
                 self.reread.now().await;
                 Ok(Raw::empty_object()).into()
             });
+        }
+        if *request.method == *ADDRESS {
+            let address = self.address.map(|address| Raw::string(&address.to_string()));
+            let answer = address.map_or_else(Raw::empty_object, |address| {
+                switchboard_wire::Edit::empty().set("address", address).finish()
+            });
+            return Box::pin(std::future::ready(Ok(answer).into()));
         }
         let text = format!("Method not found: {}", request.method);
         Box::pin(std::future::ready(Err(ErrorObject::new(code::METHOD_NOT_FOUND, text)).into()))
@@ -202,6 +217,29 @@ impl Running {
                 tracing::debug!(process = running.process, error = %error.message, "it reads its configuration by itself");
             }
         }
+    }
+
+    /// Has kernels that run take over what a command has written, before it says that it is so.
+    pub(crate) async fn all_take_over(common: &Common) {
+        // A configuration that cannot be read changes nothing anywhere.
+        let Some(loaded) = setup::sources(common).ok().and_then(|sources| switchboard_config::load(&sources).ok())
+        else {
+            return;
+        };
+        let _waiting = Waiting::begin("waiting until the kernel that runs has taken this over");
+        Self::all_read_again(&loaded.data_dir).await;
+    }
+
+    /// Where a kernel of this data folder serves clients over HTTP, if one does.
+    pub(crate) async fn address(data_dir: &Path) -> Option<SocketAddr> {
+        for running in Self::all(data_dir).await {
+            if let Ok(Ok(answer)) = running.ask(ADDRESS, Raw::empty_object()).await
+                && let Some(address) = answer.member("address").and_then(|address| address.as_text()?.parse().ok())
+            {
+                return Some(address);
+            }
+        }
+        None
     }
 
     /// Asks it. The outer error means that there was no answer.

@@ -101,12 +101,12 @@ fn run(arguments: Arguments) -> Outcome {
     logging::start(&common, level)?;
     match command {
         Command::Init(options) => commands::init::run(&common, &options),
-        Command::Import(options) => commands::import::run(&common, &options),
-        Command::Connect(options) => commands::connect::run(&common, &options),
+        Command::Import(options) => without_servers(commands::import::run(&common, &options)),
+        Command::Connect(options) => without_servers(commands::connect::run(&common, &options)),
         Command::Disconnect(options) => commands::connect::undo(&common, &options),
-        Command::Add(options) => commands::add::run(&common, options),
-        Command::Remove(options) => commands::add::remove(&common, &options),
-        Command::Trust(options) => commands::trust::run(&common, &options),
+        Command::Add(options) => without_servers(commands::add::run(&common, options)),
+        Command::Remove(options) => without_servers(commands::add::remove(&common, &options)),
+        Command::Trust(options) => without_servers(commands::trust::run(&common, &options)),
         Command::Login(options) => without_servers(commands::login::login(&common, &options)),
         Command::Logout(options) => without_servers(commands::login::logout(&common, &options)),
         Command::Token(command) => without_servers(commands::token::run(&common, &command)),

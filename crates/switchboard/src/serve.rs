@@ -122,11 +122,12 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
     let (known, data_dir) = (loaded.clone(), loaded.data_dir.clone());
     let joined = sources.clone();
     let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
+    let joined = (joined, reload.reread());
     let joining = ClientSocket::open(kernel.clone(), joined, stream_options(&settings), &data_dir, Tenure::Own);
-    let _joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
+    let joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
     // Clients of the kernel that it takes the place of find it from here on, and wait for its servers.
     drop(succession);
-    let _control = Control::open(kernel.clone(), reload.reread(), &data_dir);
+    let _control = Control::open(kernel.clone(), reload.reread(), Some(address), &data_dir);
     greet(common, address, fresh.as_deref(), &known, options.no_auth);
     kernel.restore(registered);
     known::tell_when_known(kernel.clone(), store.clone(), known.config);
@@ -160,6 +161,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         () = &mut serving => return Err(Failure::failed("the listener has ended")),
         () = signals.next() => tracing::info!("ending; a second signal ends at once"),
     }
+    // Clients of `stdio` go on at another kernel: whoever comes back here would be refused again.
+    if let Ok(joining) = &joining {
+        joining.refuse();
+    }
     // Readiness goes first, and new calls are refused with a code that says why, while those that run go on.
     kernel.drain();
     reload.stop();
@@ -170,6 +175,10 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
             if !is_quiet {
                 // Calls that outlast their time get an error, over connections that still work.
                 kernel.shut_down(goodbye(&settings)).await;
+            }
+            if let Ok(joining) = &joining {
+                joining.close();
+                joining.left().await;
             }
             shutdown.cancel();
             // Streams that clients keep open are ended by the shutdown; the limit is for those that do not react.

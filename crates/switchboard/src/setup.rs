@@ -28,6 +28,12 @@ pub(crate) fn naming(config: &Config, id: &str) -> Naming {
     Naming::new(id, alias, config.settings.tools.max_name_length)
 }
 
+/// The server that a person names by its id, or by the alias that stands before the names of its tools.
+pub(crate) fn server_named<'c>(config: &'c Config, name: &str) -> Option<&'c Server> {
+    let by_alias = || config.servers.iter().find(|server| server.entry.alias.as_deref() == Some(name));
+    config.server(name).or_else(by_alias)
+}
+
 /// What a server may call the tool that a person names as clients see it, by its alias or its id.
 pub(crate) fn own_part<'a>(config: &Config, id: &str, exposed: &'a str) -> Option<&'a str> {
     naming(config, id).own_part(exposed).or_else(|| Naming::of(id).own_part(exposed))

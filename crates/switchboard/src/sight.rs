@@ -77,6 +77,8 @@ pub(crate) struct Mended {
 pub(crate) struct Sight {
     pub(crate) loaded: Loaded,
     profile: Option<Arc<str>>,
+    /// The kernel that runs has other variables than we have, or lacks programs that we would find.
+    differs: bool,
     at: At,
 }
 
@@ -97,13 +99,14 @@ impl Sight {
     pub(crate) async fn within(common: &Common, profile: Option<&str>) -> Result<Self, Failure> {
         let loaded = setup::read(common)?;
         let profile = setup::profile(&loaded, profile)?;
-        if let Some(attached) = attach::running(&setup::sources(common)?, &loaded, profile.as_deref()).await
-            && let Some(at) = At::running(&loaded, attached).await
-        {
-            return Ok(Self { loaded, profile, at });
+        if let Some(attached) = attach::running_somewhere(&setup::sources(common)?, &loaded, profile.as_deref()).await {
+            let differs = attached.differs;
+            if let Some(at) = At::running(&loaded, attached).await {
+                return Ok(Self { loaded, profile, differs, at });
+            }
         }
         let local = Local::of(loaded.clone()).await?;
-        Ok(Self { loaded, profile, at: At::Own(Box::new(local)) })
+        Ok(Self { loaded, profile, differs: false, at: At::Own(Box::new(local)) })
     }
 
     /// The process of the kernel that runs.
@@ -112,6 +115,16 @@ impl Sight {
             At::Running { control, .. } => Some(control.process),
             At::Own(_) => None,
         }
+    }
+
+    /// That what is seen is not what a client would have that is started from here, and what to do about it.
+    pub(crate) fn difference(&self) -> Option<String> {
+        let process = self.process().filter(|_| self.differs)?;
+        Some(format!(
+            "the kernel that runs (process {process}) was started where other variables or another PATH hold than here; this is how \
+             its servers are. A client started from here would have others. To give the clients of that kernel what they lack, set \
+             it where they are started (`env` of their entry for Switchboard), and start them again"
+        ))
     }
 
     /// What is known of each server when all have come up or failed. Says how far they are where that takes a while.

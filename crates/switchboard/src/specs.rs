@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
-    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, Server, Settings, ToolEntry,
-    TrustLevel,
+    self as config, Endpoint, Era, ErrorKind, IsolationMode, Loaded, Origin, PinMode, Rates, Server, Settings,
+    ToolEntry, TrustLevel,
 };
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, ClientTools, Clients, Curated, GateOptions,
@@ -29,11 +29,41 @@ use crate::{memory, model, storage};
 
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
 pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
+    let endpoint = server.endpoint().ok().filter(|_| server.enabled())?;
+    Some(spec_at(server, surroundings, |print| target(server, endpoint, surroundings, print)))
+}
+
+/// What the kernel is told of a server whose entry cannot be used, so that clients hear that it is missing and why. `None` for
+/// one that can be used, or is not meant to be.
+pub(crate) fn unusable(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
+    let problem = server.problem().filter(|_| server.enabled())?;
+    let why = match problem.kind() {
+        ErrorKind::Untrusted => return None,
+        ErrorKind::MissingVariable { name, .. } => format!(
+            "{}; set {name} where the client is started (`env` of its entry for Switchboard) and start the client again, or \
+             write `${{{name}:-default}}` in {}",
+            problem.kind(),
+            server.file.display()
+        ),
+        // What stands there may be a secret.
+        ErrorKind::BadReference { key, .. } | ErrorKind::BadValue { key, .. } => {
+            format!("`{key}` of its entry in {} cannot be used", server.file.display())
+        }
+        kind => format!("{kind}; {}", problem.help()),
+    };
+    let spec = spec_at(server, surroundings, |print| {
+        print.word(&why);
+        Target::Nowhere(why)
+    });
+    Some(ServerSpec { restart: kernel::Restart::Never, ..spec })
+}
+
+fn spec_at(
+    server: &Server,
+    surroundings: &Surroundings<'_>,
+    target: impl FnOnce(&mut Fingerprint) -> Target,
+) -> ServerSpec {
     let limits = &surroundings.settings.limits;
-    if !server.enabled() {
-        return None;
-    }
-    let endpoint = server.endpoint().ok()?;
     let era = match server.era() {
         Era::Auto => EraChoice::Auto,
         Era::Legacy => EraChoice::Legacy,
@@ -48,8 +78,8 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
     let (start_timeout, call_timeout) = (start_timeout(server, limits), server.call_timeout(limits));
     let mut print = Fingerprint::new(server);
     print.word(&format!("{era:?} {sharing:?} {restart:?} {start_timeout:?} {call_timeout:?} {upkeep:?}"));
-    let target = target(server, endpoint, surroundings, &mut print);
-    Some(ServerSpec {
+    let target = target(&mut print);
+    ServerSpec {
         id: server.id().into(),
         target,
         era,
@@ -61,7 +91,7 @@ pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<S
         fingerprint: print.finish(),
         isolation: isolation(server, surroundings),
         policy: Arc::new(policy(server, surroundings.settings)),
-    })
+    }
 }
 
 /// How a server is kept up.

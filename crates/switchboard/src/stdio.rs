@@ -31,12 +31,12 @@ pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
     let loaded = switchboard_config::load(&sources)?;
     let profile = setup::profile(&loaded, options.profile.as_deref())?;
     if !attach::alone(options.own) {
-        match attach::running_or_started(common, &sources, &loaded, profile.as_deref()).await {
+        match attach::running_or_started(common, &sources, &loaded, profile.as_deref(), None).await {
             Ok(attached) => {
                 tell(&loaded);
                 let grace = loaded.config.settings.limits.shutdown_grace;
-                let again =
-                    || async { attach::running_or_started(common, &sources, &loaded, profile.as_deref()).await };
+                let (sources, loaded, profile) = (&sources, &loaded, profile.as_deref());
+                let again = |leaving| attach::running_or_started(common, sources, loaded, profile, leaving);
                 return attach::relay(attached, signals, grace, again).await;
             }
             Err(failure) => {
@@ -90,7 +90,7 @@ impl Hosted {
         let registered = server_builder::kept(&loaded.data_dir);
         let (config, data_dir) = (loaded.config.clone(), loaded.data_dir.clone());
         let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
-        let control = Control::open(kernel.clone(), reload.reread(), &data_dir);
+        let control = Control::open(kernel.clone(), reload.reread(), None, &data_dir);
         kernel.restore(registered);
         known::tell_when_known(kernel.clone(), store.clone(), config);
         Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })
@@ -162,7 +162,8 @@ pub(crate) async fn share(common: &Common) -> Outcome {
     let loaded = switchboard_config::load(&sources)?;
     let data_dir = loaded.data_dir.clone();
     let hosted = Hosted::start(sources.clone(), loaded).await?;
-    let socket = ClientSocket::open(hosted.kernel.clone(), sources, hosted.options.clone(), &data_dir, Tenure::Shared)?;
+    let joined = (sources, hosted.reload.reread());
+    let socket = ClientSocket::open(hosted.kernel.clone(), joined, hosted.options.clone(), &data_dir, Tenure::Shared)?;
     tracing::info!("a kernel for the clients of {} is there", data_dir.display());
     let _log = tokio::spawn(attach::look_after_log(data_dir.clone()));
     tokio::select! {
@@ -171,7 +172,7 @@ pub(crate) async fn share(common: &Common) -> Outcome {
         () = signals.next() => {}
     }
     // Nobody comes any more: who looks for a kernel now starts another.
-    let _ = std::fs::remove_file(socket.path());
+    socket.refuse();
     hosted.reload.stop();
     let ending = async {
         hosted.drain().await;

@@ -16,6 +16,7 @@ pub mod guardian;
 #[cfg(unix)]
 mod pre_exec;
 mod running;
+mod search_path;
 mod spawn;
 mod stderr;
 #[cfg(target_os = "linux")]
@@ -33,6 +34,7 @@ use tokio::sync::watch;
 use crate::confine::{ConfinementProfile, ExitCause, Refusal};
 
 pub use self::environment::{fetched_package, fetches, may_be_secret, names, program_name, wanted};
+pub use self::search_path::{place_of, search_path};
 pub use self::stderr::StderrTail;
 
 /// How long the end of processes that were killed is waited for.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use switchboard_policy::permission::{Granted, Scope};
 use switchboard_protocol::mgp::TrustLevel;
-use switchboard_transport::child::CommandSpec;
+use switchboard_transport::child::{self, CommandSpec};
 use switchboard_transport::confine::{
     ConfinedServer, ConfinementGrant, ConfinementMode, ConfinementProfile, Decision, Overrides, Places, confined,
 };
@@ -42,7 +42,7 @@ impl Isolation {
         granted: &[Granted],
     ) -> (Arc<ConfinementProfile>, Vec<String>) {
         let given = command.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| OsString::from(path));
-        let path = given.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        let path = given.unwrap_or_else(child::search_path);
         let cwd = command.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_else(|| "/".into());
         let places = Places::find(&ConfinedServer {
             program: &command.program,

@@ -74,7 +74,8 @@ fn installed(command: &CommandSpec) -> Option<String> {
     if command.program.contains(['/', '\\']) {
         return version_around(&placed(Path::new(&command.program), command));
     }
-    let folders = variable("PATH")?;
+    let own = command.env.iter().find(|(key, _)| key == "PATH").map(|(_, path)| path.into());
+    let folders = own.unwrap_or_else(child::search_path);
     for folder in std::env::split_paths(&folders).take(MAX_FOLDERS) {
         let file = folder.join(&command.program);
         if std::fs::metadata(&file).is_ok_and(|found| found.is_file()) {

@@ -44,6 +44,16 @@ pub struct PlanItem {
     pub notes: Vec<String>,
 }
 
+/// Why the way to Switchboard is not taken over.
+const ITSELF: &str = "it is switchboard itself";
+
+impl PlanItem {
+    /// Whether it is the way to Switchboard, by which its client is connected already.
+    pub fn is_switchboard(&self) -> bool {
+        self.action.as_ref().is_err_and(|why| why == ITSELF)
+    }
+}
+
 impl Plan {
     /// The entries that would be added.
     pub fn additions(&self) -> impl Iterator<Item = &ServerEntry> {
@@ -79,7 +89,7 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
     for found in imported {
         let mut notes = found.notes.clone();
         let action = if is_switchboard(&found.entry, config.settings.listen) {
-            Err("it is switchboard itself".to_owned())
+            Err(ITSELF.to_owned())
         } else if let Some(same) = known.iter().find(|entry| entry.stands_for(&found.entry)) {
             let wider = !same.restricts_tools_like(&found.entry);
             let restriction = found.entry.tool_restriction().filter(|_| wider).map(|said| {

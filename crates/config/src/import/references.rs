@@ -5,6 +5,9 @@ use std::path::Path;
 use super::Client;
 use crate::expand::{escaped, is_variable_name};
 
+/// How a note ends that says of a reference that it is none here.
+pub(super) const KEPT_AS_TEXT: &str = "has no counterpart here and was kept as plain text";
+
 /// What a translation needs to know.
 pub(super) struct Context<'a> {
     pub(super) client: Client,
@@ -83,7 +86,7 @@ impl Context<'_> {
             }
             _ if is_variable_name(name) && !inner.starts_with("workspaceFolder") => format!("${{{inner}}}"),
             _ => {
-                push_once(notes, format!("`${{{inner}}}` has no counterpart here and was kept as plain text"));
+                push_once(notes, format!("`${{{inner}}}` {KEPT_AS_TEXT}"));
                 format!("$${{{inner}}}")
             }
         }
@@ -102,7 +105,7 @@ fn braced(text: &str, notes: &mut Vec<String>) -> String {
         rest = &rest[at + end + 1..];
     }
     if rest.contains("{file:") {
-        push_once(notes, "`{file:..}` has no counterpart here and was kept as plain text".to_owned());
+        push_once(notes, format!("`{{file:..}}` {KEPT_AS_TEXT}"));
     }
     out.push_str(&escaped(rest));
     out

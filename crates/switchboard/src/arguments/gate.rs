@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::commands::operator_session::When;
 
 /// Whom or what a grant is about.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Grant {
     /// The principal that may use the server or tool
     #[arg(
@@ -57,7 +57,7 @@ pub(crate) struct Grant {
 }
 
 /// `revoke`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Revoke {
     /// The principal
     #[arg(

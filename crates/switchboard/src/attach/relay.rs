@@ -417,13 +417,14 @@ async fn carry(
     }
 }
 
-/// Carries everything until one side ends. A kernel that goes away is replaced by another one, which `again` gives. A signal ends it
-/// after what is open was answered, within `grace`; another one at once.
+/// Carries everything until one side ends. A kernel that goes away is replaced by another one, which `again` gives; that is told the
+/// process of one that still runs and takes no calls any more. A signal ends it after what is open was answered, within `grace`;
+/// another one at once.
 pub(crate) async fn relay<F>(
     mut attached: Attached,
     mut signals: Signals,
     grace: Duration,
-    again: impl Fn() -> F,
+    again: impl Fn(Option<u32>) -> F,
 ) -> Outcome
 where
     F: Future<Output = Result<Attached, Failure>>,
@@ -457,7 +458,7 @@ where
         }
         let process = attached.process;
         let next = tokio::select! {
-            again = again() => again.map_err(|_| lost(process))?,
+            again = again(leaving.as_ref().map(|_| process)) => again.map_err(|_| lost(process))?,
             () = signals.next() => return Ok(()),
         };
         let Attached { reader, writer, .. } = std::mem::replace(&mut attached, next);

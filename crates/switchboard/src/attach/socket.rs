@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use switchboard_config::Sources;
 use switchboard_kernel::Kernel;
 use switchboard_peer::duplex::{self, Options};
+use switchboard_transport::child;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, watch};
@@ -17,8 +18,9 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::gone::gone;
-use super::{HELLO, VERSION, digest_now, first_line};
+use super::{HELLO, VERSION, digests_now, first_line};
 use crate::control;
+use crate::serve::reload::Reread;
 
 /// What the name of such a socket ends with.
 pub(crate) const ENDING: &str = "clients";
@@ -27,7 +29,9 @@ const MAX_CLIENTS: usize = 256;
 /// How long the first client may take.
 const FIRST: Duration = Duration::from_secs(30);
 /// How long a profile may take to be there.
-const PROFILE: Duration = Duration::from_secs(4);
+const PROFILE: Duration = Duration::from_secs(1);
+/// How long it may take to take over files that have just changed.
+const TAKING_OVER: Duration = Duration::from_secs(3);
 /// A rest after a connection that could not be taken.
 const REST: Duration = Duration::from_millis(100);
 
@@ -35,6 +39,8 @@ const REST: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct ClientSocket {
     path: PathBuf,
+    /// Nobody is taken any more.
+    leaving: CancellationToken,
     ended: CancellationToken,
     /// Another kernel takes the place of this one.
     retired: CancellationToken,
@@ -55,8 +61,10 @@ pub(crate) enum Tenure {
 struct House {
     kernel: Kernel,
     sources: Sources,
+    reread: Reread,
     options: Options,
     clients: Arc<watch::Sender<usize>>,
+    leaving: CancellationToken,
     ended: CancellationToken,
     /// What is told when another kernel takes its place; nothing where none may.
     retired: Option<CancellationToken>,
@@ -66,18 +74,27 @@ impl ClientSocket {
     /// Opens the socket. Clients have connections with these options.
     pub(crate) fn open(
         kernel: Kernel,
-        sources: Sources,
+        (sources, reread): (Sources, Reread),
         options: Options,
         data_dir: &Path,
         tenure: Tenure,
     ) -> io::Result<Self> {
         let (listener, path) = control::bind(data_dir, ENDING)?;
         let (sender, clients) = watch::channel(0);
-        let (ended, retired) = (CancellationToken::new(), CancellationToken::new());
+        let [leaving, ended, retired] = std::array::from_fn(|_| CancellationToken::new());
         let told = (tenure == Tenure::Shared).then(|| retired.clone());
-        let house = House { kernel, sources, options, clients: Arc::new(sender), ended: ended.clone(), retired: told };
+        let house = House {
+            kernel,
+            sources,
+            reread,
+            options,
+            clients: Arc::new(sender),
+            leaving: leaving.clone(),
+            ended: ended.clone(),
+            retired: told,
+        };
         tokio::spawn(take(listener, house));
-        Ok(Self { path, ended, retired, clients })
+        Ok(Self { path, leaving, ended, retired, clients })
     }
 
     /// Waits until another kernel takes the place of this one.
@@ -99,9 +116,10 @@ impl ClientSocket {
         }
     }
 
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Takes nobody any more: who looks for a kernel finds another, or starts one. Those who are there stay.
+    pub(crate) fn refuse(&self) {
+        self.leaving.cancel();
+        let _ = std::fs::remove_file(&self.path);
     }
 
     /// Waits until the last words to those who were there are written.
@@ -112,8 +130,8 @@ impl ClientSocket {
 
     /// Takes nobody any more, and ends with those who are there.
     pub(crate) fn close(&self) {
+        self.refuse();
         self.ended.cancel();
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -128,7 +146,7 @@ async fn take(listener: UnixListener, house: House) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = house.ended.cancelled() => return,
+            () = house.leaving.cancelled() => return,
         };
         let Ok((stream, _)) = accepted else {
             tokio::time::sleep(REST).await;
@@ -144,6 +162,12 @@ async fn take(listener: UnixListener, house: House) {
             drop(place);
         });
     }
+}
+
+/// Whether the programs are found here that who comes finds: with another `PATH` their servers would not start.
+fn finds_all(hello: &Value) -> bool {
+    let programs = hello.get("programs").and_then(Value::as_array).into_iter().flatten();
+    programs.filter_map(Value::as_str).all(|program| child::place_of(program).is_some())
 }
 
 impl House {
@@ -163,8 +187,9 @@ impl House {
         let mut reader = BufReader::new(reader);
         let hello = timeout(HELLO, first_line(&mut reader)).await??;
         let is_known = hello.get("version").and_then(Value::as_u64) == Some(VERSION);
-        let ours = digest_now(&self.sources).await;
-        let same = is_known && ours.is_some() && hello.get("configuration").and_then(Value::as_str) == ours.as_deref();
+        let said = |key: &str| hello.get(key).and_then(Value::as_str);
+        let (ours, files) = digests_now(&self.sources).await.unzip();
+        let same = is_known && ours.is_some() && said("configuration") == ours.as_deref();
         if same && hello.get("switchboard").and_then(Value::as_str) == Some("retire") {
             let answer = json!({"retiring": self.retired.is_some()});
             timeout(HELLO, writer.write_all(format!("{answer}\n").as_bytes())).await??;
@@ -175,14 +200,27 @@ impl House {
             }
             return Ok(());
         }
+        let exact = same && finds_all(&hello);
+        let takes_other = hello.get("takes_other") == Some(&Value::Bool(true));
+        let same = exact || is_known && takes_other && files.is_some() && said("files") == files.as_deref();
+        if same {
+            // Who comes has read the files as they are now, and asks for what they say.
+            let _ = timeout(TAKING_OVER, self.reread.if_changed()).await;
+        }
         let profile: Option<Arc<str>> = hello.get("profile").and_then(Value::as_str).map(Into::into);
         // Who names a profile has read it in the same files: those that have just changed are read here in a moment.
         let same = same && self.has_profile(profile.as_deref()).await;
+        // Who was let in just before a kernel ends would only have to leave again.
+        let same = same && !self.leaving.is_cancelled();
         // Counted before it is told: who was let in is not left alone.
         if same {
             self.clients.send_modify(|clients| *clients += 1);
         }
-        let answer = if same { json!({"attached": true}) } else { json!({"attached": false, "why": "configuration"}) };
+        let answer = if same {
+            json!({"attached": true, "differs": !exact})
+        } else {
+            json!({"attached": false, "why": "configuration"})
+        };
         let told = timeout(HELLO, writer.write_all(format!("{answer}\n").as_bytes())).await;
         if !same {
             return Ok(());

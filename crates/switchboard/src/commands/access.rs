@@ -157,8 +157,11 @@ async fn asks(desk: &OperatorSession, server: &str, tool: &str) -> Result<Option
     let word = said.map(specs::operator_word).unwrap_or_default();
     let assessment = assess(&security, tool, &word, configured.trust_level(), false);
     let asks_all = desk.loaded.config.settings.approval_policy != ApprovalPolicy::AutoApprove;
-    let asks = assessment.confirm.is_some_and(|reason| asks_all || reason == ConfirmReason::Operator);
-    Ok(asks.then_some(assessment.reason))
+    let reason = assessment.confirm.filter(|reason| asks_all || *reason == ConfirmReason::Operator);
+    Ok(reason.map(|reason| match reason {
+        ConfirmReason::Operator => "the configuration says `confirm = true` for it".to_owned(),
+        _ => assessment.reason,
+    }))
 }
 
 async fn list(common: &Common, desk: &OperatorSession, options: &AccessOptions) -> Outcome {

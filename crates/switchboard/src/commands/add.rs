@@ -9,10 +9,11 @@ use switchboard_config::{
 
 use crate::Outcome;
 use crate::arguments::{Add, Common, Remove};
+use crate::control::Running;
 use crate::failure::Failure;
 use crate::{screen, setup, specs};
 
-pub(crate) fn run(common: &Common, options: Add) -> Outcome {
+pub(crate) async fn run(common: &Common, options: Add) -> Outcome {
     let project = options.project;
     let file = setup::file_to_change(common, project)?;
     let before = setup::text_to_change(&file)?;
@@ -30,6 +31,7 @@ pub(crate) fn run(common: &Common, options: Add) -> Outcome {
     if project {
         approve(common, &file, &entry.id)?;
     }
+    Running::all_take_over(common).await;
     if common.json {
         screen::json(&json!({"id": entry.id, "file": file}));
     } else {
@@ -39,7 +41,7 @@ pub(crate) fn run(common: &Common, options: Add) -> Outcome {
     Ok(())
 }
 
-pub(crate) fn remove(common: &Common, options: &Remove) -> Outcome {
+pub(crate) async fn remove(common: &Common, options: &Remove) -> Outcome {
     let file = setup::file_to_change(common, options.project)?;
     let missing = || {
         Failure::failed(format!(
@@ -55,6 +57,7 @@ pub(crate) fn remove(common: &Common, options: &Remove) -> Outcome {
         other => other.into(),
     })?;
     let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
+    Running::all_take_over(common).await;
     let left = work_folder_left(common, options)?;
     if common.json {
         screen::json(&json!({"id": options.name, "file": file, "backup": backup, "folder_left": left}));

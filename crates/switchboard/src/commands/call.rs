@@ -227,7 +227,9 @@ fn meant<'n>(config: &Config, names: &'n [String], servers: &[&str], wanted: &st
 fn unknown(local: &Local, tool: &str, names: &[String]) -> Failure {
     let shown = screen::plain_line(tool);
     if local.loaded.config.servers.is_empty() {
-        return Failure::usage(setup::NO_SERVERS);
+        // The memory may be all there is.
+        let hint = if names.is_empty() { String::new() } else { format!("{}; ", suggestion(tool, names)) };
+        return Failure::usage(format!("there is no tool \"{shown}\"; {hint}{}", setup::NO_SERVERS));
     }
     let seen = local.seen();
     let lines = local.loaded.config.servers.iter().map(|server| super::servers::Line::of(server, &seen));

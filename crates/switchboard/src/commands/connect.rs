@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use switchboard_config::{
-    Client, Config, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file, write_replacing,
+    Client, Config, Endpoint, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file,
+    write_replacing,
 };
 
 use super::import::own_command;
+use super::login::has_own_credentials;
 use crate::Outcome;
 use crate::arguments::{ClientFile, Common, Connect};
 use crate::failure::Failure;
-use crate::{screen, setup};
+use crate::{screen, setup, storage};
 use kept::TakenEntries;
 
-pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
+pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
     if options.replace && common.config.is_some() {
         return Err(Failure::usage("--replace goes by the user's file, which the entry uses; leave --config out"));
     }
@@ -27,11 +29,12 @@ pub(crate) fn run(common: &Common, options: &Connect) -> Outcome {
         setup::profile(&setup::read(common)?, profile)?;
     }
     let users = UserFile::read(common)?;
+    let reached = Reached::read(common).await?;
     let before = setup::text_to_change(&file)?;
     let command = own_command();
     let unreadable = |error| unchanged(&file, &error);
     let connected = client.connected(before.as_deref().unwrap_or_default(), &command, profile).map_err(unreadable)?;
-    let replaced = client.replaced(&file, &connected, &users.known(profile), users.config.settings.listen);
+    let replaced = client.replaced(&file, &connected, &users.known(profile, &reached), users.config.settings.listen);
     let replaced = match replaced {
         Ok(replaced) => replaced,
         Err(error) if options.replace => return Err(unchanged(&file, &error)),
@@ -203,7 +206,7 @@ impl UserFile {
     }
 
     /// Its servers, and why one of them would not be served.
-    fn known(&self, profile: Option<&str>) -> Vec<KnownServer<'_>> {
+    fn known(&self, profile: Option<&str>, reached: &Reached) -> Vec<KnownServer<'_>> {
         let profile = profile.and_then(|name| Some((name, self.config.settings.profiles.get(name)?)));
         let why = |server: &Server| {
             if !server.enabled() {
@@ -212,10 +215,40 @@ impl UserFile {
             if let Some(problem) = server.problem() {
                 return Some(format!("Switchboard cannot start it: {}", problem.kind()));
             }
+            if self.config.settings.gate.pin_definitions && !reached.may_reach(server) {
+                let id = server.id();
+                return Some(format!(
+                    "Switchboard has not reached it so far: log in with `switchboard login {id}` if it wants that, and see with \
+                     `switchboard servers` whether it is ready"
+                ));
+            }
             let (name, profile) = profile?;
             (!profile.has_server(server.id())).then(|| format!("the profile \"{name}\" does not have it whole"))
         };
         self.config.servers.iter().map(|server| (&server.entry, why(server))).collect()
+    }
+}
+
+/// The servers that were ready here before, and those that somebody has logged in at.
+struct Reached(Vec<String>);
+
+impl Reached {
+    async fn read(common: &Common) -> Result<Self, Failure> {
+        let loaded = switchboard_config::load(&setup::sources(common)?)?;
+        if !storage::exists(&loaded) {
+            return Ok(Self(Vec::new()));
+        }
+        let store = storage::open_store(&loaded).await?;
+        let (pins, credentials) = (store.pins().list(None).await?, store.credentials().list().await?);
+        let _ = store.close().await;
+        let ids = pins.into_iter().map(|pin| pin.server).chain(credentials.into_iter().map(|one| one.server));
+        Ok(Self(ids.collect()))
+    }
+
+    /// Whether nothing speaks against it. What is far away may want a login that nobody has made here, while its client has one.
+    fn may_reach(&self, server: &Server) -> bool {
+        let is_far = matches!(server.endpoint(), Ok(Endpoint::Http(http)) if !has_own_credentials(http));
+        !is_far || self.0.iter().any(|id| id == server.id())
     }
 }
 

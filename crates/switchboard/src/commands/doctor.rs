@@ -210,6 +210,10 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
     if let Some(process) = sight.process() {
         report.fine("kernel", &format!("runs as process {process}; its servers are looked at"));
     }
+    if let Some(difference) = sight.difference() {
+        report.note("kernel", &difference, None);
+    }
+    let differs = sight.difference().is_some();
     let starts = if sight.process().is_some() { "runs" } else { "starts" };
     let all = specs::specs(&loaded.config, &loaded.data_dir);
     for server in &loaded.config.servers {
@@ -218,7 +222,8 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
         let target = server.entry.safe_line();
         match (&*line.state, server.problem()) {
             ("disabled", _) => report.note(&name, "is switched off", None),
-            (_, Some(error)) => report.problem(&name, &error.to_string(), None),
+            // At a kernel where other variables hold it may be ready.
+            ("faulty" | "untrusted", Some(error)) => report.problem(&name, &error.to_string(), None),
             ("ready" | "asleep", _) => {
                 let speaks = line.speaks().unwrap_or_default();
                 report.fine(&name, &format!("{starts}, speaks {speaks}, offers {}", offered(line.counts())));
@@ -229,11 +234,18 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
             }
             (state, _) => {
                 let why = line.problem.clone().unwrap_or_else(|| "it did not say why".to_owned());
-                let remedy = match all.iter().find(|spec| *spec.id == *server.id()) {
+                let spec = all.iter().find(|spec| *spec.id == *server.id()).filter(|_| !differs);
+                let remedy = match spec {
                     Some(spec) => remedy(loaded, server, spec, &why, common.json).await,
                     None => None,
                 };
-                let next = remedy.unwrap_or_else(|| next(server, &why));
+                let next = match remedy {
+                    // A kernel has the variables of the client that started it, whatever its files say now.
+                    Some(remedy) if sight.process().is_some() => format!("{remedy}. Then {AT_CLIENTS}"),
+                    Some(remedy) => remedy,
+                    None if differs => AT_CLIENTS.to_owned(),
+                    None => next(server, &why),
+                };
                 report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next));
             }
         }
@@ -269,6 +281,10 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
         }
     }
 }
+
+/// What reaches a kernel that runs, beside its files.
+const AT_CLIENTS: &str =
+    "set what it lacks where your clients are started (`env` of their entry for Switchboard), and start them again";
 
 /// Tries whether a server that does not come up lacks a variable that it did not get. Says what to do then.
 async fn remedy(

@@ -37,6 +37,7 @@ pub(crate) async fn run(common: &Common, options: &Grant) -> Outcome {
         }
     }
     let desk = OperatorSession::open(common).await?;
+    let options = &Grant { server: desk.id_of(&options.server), ..options.clone() };
     desk.warn_of_unknown(&options.server);
     let outcome = match permission {
         Some(permission) => permit(common, &desk, options, permission, scope, expires_at).await,

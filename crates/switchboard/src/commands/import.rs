@@ -7,9 +7,11 @@ use switchboard_config::{
     Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, claude_settings, client_entry, disclosed,
     plan, read_client_file, read_user_file, switch_denied_off, write_replacing,
 };
+use switchboard_transport::child;
 
 use crate::Outcome;
 use crate::arguments::{Common, Import};
+use crate::control::Running;
 use crate::failure::Failure;
 use crate::waiting::Waiting;
 use crate::{screen, setup};
@@ -17,11 +19,12 @@ use crate::{screen, setup};
 /// Bytes of a client's file at most: some clients keep their history in the same file.
 const MAX_CLIENT_FILE_BYTES: u64 = 64 << 20;
 
-pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
-    let found = {
+pub(crate) async fn run(common: &Common, options: &Import) -> Outcome {
+    let mut found = {
         let _waiting = Waiting::begin("reading the files of clients");
         find(common, options)?
     };
+    found.servers.iter_mut().for_each(known_as_ourselves);
     for warning in &found.warnings {
         screen::note(format_args!("warning: {}", screen::plain(warning)));
     }
@@ -58,6 +61,7 @@ pub(crate) fn run(common: &Common, options: &Import) -> Outcome {
         }
     }
     let backup = write_replacing(&file, before.as_deref(), plan.apply(), Some(&setup::stamp()))?;
+    Running::all_take_over(common).await;
     report(common, &plan, &file, &projects, (backup.as_deref(), true));
     Ok(())
 }
@@ -111,9 +115,21 @@ fn lead_on(common: &Common, plan: &Plan, project_files: &[&Path]) {
         }
     }
     for client in clients {
-        let files: Vec<&Path> =
-            plan.items.iter().filter(|item| item.client == client).map(|item| item.file.as_path()).collect();
+        let items = plan.items.iter().filter(|item| item.client == client);
+        let (ways, others): (Vec<_>, Vec<_>) = items.partition(|item| item.is_switchboard());
+        let files: Vec<&Path> = others.iter().map(|item| item.file.as_path()).collect();
         let connect = format!("connect {}", client.as_str());
+        if let Some(way) = ways.iter().find(|way| !project_files.contains(&way.file.as_path())) {
+            let has_others = files.contains(&way.file.as_path());
+            screen::out(format_args!("\n{client} is connected to Switchboard already, in {}", way.file.display()));
+            if has_others {
+                screen::out(format_args!(
+                    "What it has beside that can go: `{}`",
+                    common.again(&format!("{connect} --replace"))
+                ));
+            }
+            continue;
+        }
         match files.iter().find(|file| !project_files.contains(file)) {
             Some(file) => screen::out(format_args!(
                 "\n{client} still has its servers in {}. Put Switchboard in their place with\n  {}\nor by hand with this entry:\n{}",
@@ -127,6 +143,20 @@ fn lead_on(common: &Common, plan: &Plan, project_files: &[&Path]) {
                 common.again(&connect)
             )),
         }
+    }
+}
+
+/// This very program is Switchboard, whatever it is called here.
+fn known_as_ourselves(server: &mut Imported) {
+    let Some(command) = &server.entry.command else { return };
+    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
+    let meant = if command.contains(std::path::MAIN_SEPARATOR) {
+        Some(PathBuf::from(command))
+    } else {
+        child::place_of(command)
+    };
+    if own.is_some() && meant.and_then(|path| path.canonicalize().ok()) == own {
+        server.entry.command = Some("switchboard".to_owned());
     }
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use switchboard_config::{ApprovalPolicy, Loaded};
+use switchboard_config::{ApprovalPolicy, Loaded, Server};
 use switchboard_kernel::OperatorActions;
 use switchboard_policy::redact;
 
@@ -12,7 +12,7 @@ use super::token::Life;
 use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::storage::open_store;
-use crate::{screen, setup};
+use crate::{memory, screen, setup};
 
 /// The operator at the command line, with the configuration and the store.
 pub(crate) struct OperatorSession {
@@ -32,14 +32,24 @@ impl OperatorSession {
         let _ = self.office.store().close().await;
     }
 
+    /// The id of a server that a person named, perhaps by its alias.
+    pub(crate) fn id_of(&self, server: &str) -> String {
+        setup::server_named(&self.loaded.config, server).map_or(server, Server::id).to_owned()
+    }
+
     /// Tells a person who names a server that is not configured.
     pub(crate) fn warn_of_unknown(&self, server: &str) {
-        if self.loaded.config.server(server).is_none() {
-            let shown = screen::plain_line(server);
-            screen::note(format_args!(
-                "warning: no server \"{shown}\" is configured; this will count once there is one of that name"
-            ));
+        let config = &self.loaded.config;
+        if server == memory::ID || config.server(server).is_some() {
+            return;
         }
+        let known: Vec<&str> = config.servers.iter().map(Server::id).chain([memory::ID]).collect();
+        let near = switchboard_config::nearest(server, &known);
+        let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+        let shown = screen::plain_line(server);
+        screen::note(format_args!(
+            "warning: no server \"{shown}\" is configured; this will count once there is one of that name{near}"
+        ));
     }
 
     /// The name that a server gives a tool, which a person may also write as clients see it. Of a server that has shown no

@@ -152,6 +152,7 @@ async fn add(common: &Common, options: RegistryAdd) -> Outcome {
         }
     }
     write_replacing(&file, before.as_deref(), &after, None)?;
+    Running::all_take_over(common).await;
     report(common, &document, &drafted, &file, true);
     Ok(())
 }

@@ -17,6 +17,7 @@ const ALL: &str = "all";
 pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     let permission = options.permission.as_deref().filter(|word| *word != ALL).map(grant::named).transpose()?;
     let desk = OperatorSession::open(common).await?;
+    let options = &Revoke { server: options.server.as_deref().map(|server| desk.id_of(server)), ..options.clone() };
     let outcome = match (&options.permission, &options.server) {
         (Some(_), Some(server)) => {
             permissions(&desk, server, permission.as_deref()).await.map(|gone| (Vec::new(), gone))

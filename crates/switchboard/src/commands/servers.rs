@@ -30,13 +30,16 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let seen = sight.settled().await;
     sight.end().await;
     let seen = seen?;
+    if let Some(difference) = sight.difference() {
+        screen::note(format_args!("note: {difference}"));
+    }
     let configured = &sight.loaded.config.servers;
     let mut lines: Vec<Line> = configured.iter().map(|server| Line::of(server, &seen)).collect();
     let others = seen.iter().filter(|one| !configured.iter().any(|server| server.id() == one.id));
     lines.extend(others.map(Line::of_other));
     if common.json {
         let servers: Vec<_> = lines.iter().map(Line::json).collect();
-        screen::json(&json!({"servers": servers, "process": sight.process()}));
+        screen::json(&json!({"servers": servers, "process": sight.process(), "note": sight.difference()}));
         return Ok(());
     }
     if !lines.is_empty() {
@@ -117,7 +120,9 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) fn of(server: &Server, seen: &[ServerReport]) -> Self {
         let status = seen.iter().find(|status| status.id == server.id()).cloned();
-        let (state, problem) = match (&status, server.problem()) {
+        // Of one that cannot be started as it is declared the kernel only repeats why.
+        let told = status.as_ref().filter(|status| status.phase != "failed" || server.problem().is_none());
+        let (state, problem) = match (told, server.problem()) {
             (Some(status), _) => {
                 let (word, why) = (status.phase.as_str(), status.why.as_deref());
                 let unfit = status.hidden.iter().filter(|hidden| hidden.unfit).count();

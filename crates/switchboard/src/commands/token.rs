@@ -1,5 +1,6 @@
 //! `switchboard token`: makes, lists and revokes the tokens that let clients in over HTTP.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,6 +13,7 @@ use switchboard_store::{Store, Token};
 
 use crate::Outcome;
 use crate::arguments::{Common, TokenCommand, TokenCreate};
+use crate::control::Running;
 use crate::failure::Failure;
 use crate::identity_audit;
 use crate::known::KnownTools;
@@ -47,7 +49,9 @@ async fn create(common: &Common, loaded: &Loaded, store: &Store, options: &Token
     let wanted = TokenRequest { name: &options.name, principal, scopes: &limits, expires_at };
     let (token, secret) = tokens::issue(store, &wanted, now).await?;
     let usable = usable(loaded, store, principal).await?;
-    let entry = entry(loaded, &secret);
+    // One that runs may have been told another address than the files.
+    let address = Running::address(&loaded.data_dir).await.unwrap_or(loaded.config.settings.listen);
+    let entry = entry(address, &secret);
     if common.json {
         let mut shown = describe(&token, now);
         shown["token"] = json!(secret);
@@ -140,8 +144,8 @@ async fn usable(loaded: &Loaded, store: &Store, principal: &str) -> Result<Vec<S
 }
 
 /// What a client is to be configured with.
-fn entry(loaded: &Loaded, secret: &str) -> Value {
-    let url = format!("http://{}/mcp", loaded.config.settings.listen);
+fn entry(address: SocketAddr, secret: &str) -> Value {
+    let url = format!("http://{address}/mcp");
     let headers = json!({"Authorization": format!("Bearer {secret}")});
     json!({"mcpServers": {"switchboard": {"type": "http", "url": url, "headers": headers}}})
 }

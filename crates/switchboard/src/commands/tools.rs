@@ -40,6 +40,9 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
         return Err(Failure::usage(format!("there is no server \"{}\"; configured: {known}", screen::plain_line(id))));
     }
     let sight = Sight::within(common, options.profile.as_deref()).await?;
+    if let Some(difference) = sight.difference() {
+        screen::note(format_args!("note: {difference}"));
+    }
     let seen = sight.settled().await;
     let tools = sight.tools().await;
     sight.end().await;

@@ -6,17 +6,20 @@ use switchboard_config::{Origin, Server, Trust as Approvals, approval, disclosed
 
 use crate::Outcome;
 use crate::arguments::{Common, Trust};
+use crate::control::Running;
 use crate::failure::Failure;
 use crate::{screen, setup};
 
-pub(crate) fn run(common: &Common, options: &Trust) -> Outcome {
+pub(crate) async fn run(common: &Common, options: &Trust) -> Outcome {
     let loaded = load(&setup::sources(common)?)?;
     for warning in loaded.files.iter().filter_map(|file| file.error.as_ref()) {
         screen::note(format_args!("warning: {warning}"));
     }
     let mut approvals = Approvals::read(&loaded.data_dir)?;
     if options.revoke {
-        return revoke(common, options, &loaded, &mut approvals);
+        let revoked = revoke(common, options, &loaded, &mut approvals);
+        Running::all_take_over(common).await;
+        return revoked;
     }
     let chosen = |server: &&Server| options.names.is_empty() || options.names.iter().any(|name| name == server.id());
     let waiting: Vec<&Server> = loaded.untrusted.iter().filter(chosen).collect();
@@ -54,6 +57,9 @@ pub(crate) fn run(common: &Common, options: &Trust) -> Outcome {
             approvals.trust(server)?;
             approved.push(server.id());
         }
+    }
+    if !approved.is_empty() {
+        Running::all_take_over(common).await;
     }
     if common.json {
         screen::json(&json!({"approved": approved}));

@@ -13,6 +13,7 @@ use notify::Watcher as _;
 use switchboard_config::{Config, ErrorKind, Loaded, Sources, changes, load};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{Kernel, ServerSpec};
+use switchboard_peer::client::Target;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -40,18 +41,36 @@ pub(crate) struct Reloads {
 pub(crate) struct Reload {
     stop: CancellationToken,
     counts: Arc<Reloads>,
-    asked: mpsc::Sender<oneshot::Sender<()>>,
+    asked: mpsc::Sender<Asked>,
+}
+
+/// Somebody waits for the configuration to be read.
+#[derive(Debug)]
+struct Asked {
+    /// It was written as a whole; otherwise whether it changed at all has to be seen first.
+    written: bool,
+    /// Dropped when it was read.
+    _done: oneshot::Sender<()>,
 }
 
 /// Whoever wants the configuration to be read again without waiting for a report.
 #[derive(Debug, Clone)]
-pub(crate) struct Reread(mpsc::Sender<oneshot::Sender<()>>);
+pub(crate) struct Reread(mpsc::Sender<Asked>);
 
 impl Reread {
     /// Comes back when the configuration was read, and counts if it can be used.
     pub(crate) async fn now(&self) {
+        self.ask(true).await;
+    }
+
+    /// The same where it has changed since it was read last; at once where it has not.
+    pub(crate) async fn if_changed(&self) {
+        self.ask(false).await;
+    }
+
+    async fn ask(&self, written: bool) {
         let (done, read) = oneshot::channel();
-        if self.0.send(done).await.is_ok() {
+        if self.0.send(Asked { written, _done: done }).await.is_ok() {
             let _ = read.await;
         }
     }
@@ -126,26 +145,29 @@ struct Watched {
 }
 
 impl Watched {
-    async fn watch(&mut self, mut known: Vec<Stamp>, asking: &mut mpsc::Receiver<oneshot::Sender<()>>) {
+    async fn watch(&mut self, mut known: Vec<Stamp>, asking: &mut mpsc::Receiver<Asked>) {
         let changed = Arc::new(Notify::new());
         // In the data folder something is written with every call: there, looking now and then is enough.
         let watched: Vec<PathBuf> =
             self.files.iter().filter(|file| !file.starts_with(&self.data_dir)).cloned().collect();
         let _reports = reports(&watched, &changed);
         loop {
-            tokio::select! {
-                () = changed.notified() => {}
-                () = tokio::time::sleep(FILE_POLL_INTERVAL) => {}
-                Some(done) = asking.recv() => {
-                    // Who asks has written the files whole.
-                    known = self.stamps();
-                    self.read_again().await;
-                    let _ = done.send(());
+            // Dropped at the end of the turn, when what there was to read was read.
+            let asked = tokio::select! {
+                () = changed.notified() => None,
+                () = tokio::time::sleep(FILE_POLL_INTERVAL) => None,
+                Some(asked) = asking.recv() => Some(asked),
+            };
+            let mut now = self.stamps();
+            if asked.as_ref().is_some_and(|asked| asked.written) {
+                known = now;
+                self.read_again().await;
+                continue;
+            }
+            if now == known {
+                if asked.is_some() {
                     continue;
                 }
-            }
-            let mut now = self.stamps();
-            if now == known {
                 // Something else near the files changed; much of that must not keep us busy.
                 tokio::time::sleep(QUIET).await;
                 continue;
@@ -235,9 +257,14 @@ impl Watched {
             }
             let withdrawn = server.problem().is_none_or(|error| matches!(error.kind(), ErrorKind::Untrusted));
             let before = self.applied.iter().find(|spec| &*spec.id == server.id());
-            if let (false, true, Some(spec)) = (withdrawn, server.enabled(), before) {
-                tracing::warn!(server = server.id(), "its new entry cannot be used; it stays as it was");
-                next.push(spec.clone());
+            let before = before.filter(|spec| !matches!(spec.target, Target::Nowhere(_)));
+            match before.filter(|_| !withdrawn && server.enabled()) {
+                Some(spec) => {
+                    tracing::warn!(server = server.id(), "its new entry cannot be used; it stays as it was");
+                    next.push(spec.clone());
+                }
+                // It is not there, and clients are told so.
+                None => next.extend(specs::unusable(server, &surroundings)),
             }
         }
         self.credentials.configure(&config);

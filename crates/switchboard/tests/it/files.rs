@@ -52,7 +52,9 @@ fn import_shows_its_plan_and_writes_only_when_told() {
     assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), "# mine\n");
 
     let done = home.run(&["import", "--yes"]).ok();
-    assert!(done.contains("\"stdio\"") && done.contains("/.cursor/mcp.json. Put"), "{done}");
+    // Its file has the entry of Switchboard: what can still go are its other servers.
+    assert!(done.contains("Cursor is connected to Switchboard already, in"), "{done}");
+    assert!(done.contains("`switchboard connect cursor --replace`") && !done.contains("by hand"), "{done}");
     let text = std::fs::read_to_string(home.user_file()).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("mcp-server-time"), "{text}");
     let backups = std::fs::read_dir(home.user_file().parent().unwrap()).unwrap();
@@ -233,17 +235,51 @@ fn import_and_connect_replace_the_servers_of_a_client_and_disconnect_puts_them_b
     let said = home.run(&["connect", "cursor"]).ok();
     assert!(said.contains("would run twice") && said.contains("connect cursor --replace"), "{said}");
     assert!(read().contains("\"a\""), "without a terminal nothing is taken out unasked");
-    let said = home.run(&["connect", "cursor", "--replace"]).ok();
-    assert!(said.contains("took 2 servers out") && said.contains("disconnect cursor"), "{said}");
+    let ran = home.run(&["connect", "cursor", "--replace"]);
+    let told = ran.stderr.clone();
+    let said = ran.ok();
+    assert!(said.contains("took 1 server out") && said.contains("disconnect cursor"), "{said}");
+    // What was said of it when it was imported is why it stays: here it would be another server.
+    assert!(told.contains("a stays in its file: `./t.db` is a relative path"), "{told}");
     assert!(!read().contains("sekrit") && read().contains("// mine") && read().contains("switchboard"), "{}", read());
     let again = home.run(&["connect", "cursor", "--replace"]).ok();
     assert!(!again.contains("took"), "{again}");
     let said = home.run(&["disconnect", "cursor"]).ok();
-    assert!(said.contains("put back 2 servers: a, memory"), "{said}");
+    assert!(said.contains("put back 1 server: memory"), "{said}");
     let back: serde_json::Value = serde_json::from_str(&read().replace("// mine", "")).unwrap();
     let before: serde_json::Value = serde_json::from_str(&text.replace("// mine", "")).unwrap();
     assert_eq!(back, before);
     assert!(home.run(&["disconnect", "cursor"]).err(1).contains("no entry"));
+}
+
+/// What would not work here, or would be another server, stays with the client, with the reason.
+#[test]
+fn what_cannot_work_here_stays_with_the_client() {
+    let home = Home::new();
+    home.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "here": {"command": "true", "args": ["${workspaceFolder}/data"]},
+            "far": {"url": "https://x.test/mcp"},
+            "known": {"url": "https://y.test/mcp", "headers": {"Authorization": "Bearer ${env:Y_TOKEN}"}},
+            "folder": {"command": "true", "args": ["server", "."]},
+            "plain": {"command": "true", "args": ["plain"]}
+        }}"#,
+    );
+    home.run(&["import", "--yes"]).ok();
+    let connect = || {
+        let mut command = home.command(&["connect", "cursor", "--replace", "--json"]);
+        let ran = command.env("Y_TOKEN", "t").output().unwrap();
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    let told = connect();
+    assert_eq!(told["replaced"], serde_json::json!(["known", "plain"]), "{told}");
+    for (name, why) in
+        [("here", "`${workspaceFolder}`"), ("far", "switchboard login far"), ("folder", "`.` is a relative path")]
+    {
+        let staying = told["staying"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+        assert!(staying["reason"].as_str().unwrap().contains(why), "{told}");
+    }
 }
 
 #[test]

@@ -35,6 +35,22 @@ fn an_alias_is_the_prefix_and_the_id_is_still_understood() {
     home.run(&["tools", "disable", "a__echo"]).ok();
     let said = home.run(&["tools", "enable", "--server", long, "echo"]).ok();
     assert!(said.contains("echo of a-server"), "{said}");
+    let granted = home.run(&["grant", "--principal", "ann", "--server", "a", "--json"]).json();
+    assert_eq!(granted["server_id"], long, "{granted}");
+    let gone = home.run(&["revoke", "--principal", "ann", "--server", "a", "--json"]).json();
+    assert_eq!(gone["revoked"], 1, "{gone}");
+    let unknown = home.run(&["grant", "--principal", "ann", "--server", "tow"]);
+    assert!(unknown.stderr.contains("did you mean \"two\"?"), "{unknown:?}");
+}
+
+#[test]
+fn every_spelling_of_a_renamed_tool_is_understood() {
+    let home = Home::new();
+    let renamed = "[servers.tools.echo]\nname = 'say'\n";
+    home.configure(&format!("{}{renamed}{}", with("first", "alias = 'a'"), server("two", &[])));
+    for name in ["a__say", "first__say", "a__echo", "first__echo", "say"] {
+        assert_eq!(home.run(&["call", name, "text=x"]).ok().trim(), "x", "{name}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Child;
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, LIMIT, lines_of, server, until, wait};
+use crate::support::{Home, LIMIT, Peer, lines_of, server, until, wait};
 
 /// What a client of the modern era says with each request.
 pub(crate) fn modern_meta(capabilities: &Value) -> Value {
@@ -226,6 +226,8 @@ fn readiness_names_what_is_missing_to_who_may_know_it() {
     until(|| Some(served.http("GET", "/readyz", None, "")).filter(|(status, _)| *status == 200)).expect("ready");
     home.run(&["grant", "--agent", "ann", "--server", "two"]).ok();
     let ann = home.run(&["token", "create", "ann", "--json"]).json()["token"].as_str().unwrap().to_owned();
+    let entry = home.run(&["token", "create", "eve", "--json"]).json()["entry"].to_string();
+    assert!(entry.contains(&format!("http://{}/mcp", served.address)), "the address that is served: {entry}");
     let owner = served.token.clone().unwrap();
     let asks =
         |token: Option<&str>| -> Value { serde_json::from_str(&served.http("GET", "/readyz", token, "").1).unwrap() };
@@ -237,6 +239,45 @@ fn readiness_names_what_is_missing_to_who_may_know_it() {
     missing(&ann, &["two"]);
     assert_eq!(asks(Some(&ann))["servers"], 1, "what it may not use does not exist for it");
     assert_eq!(asks(None), json!({"ready": true}), "a stranger hears nothing of the servers");
+}
+
+/// A server that cannot be started as it is declared is missing like one that fails, and says why where it is missed.
+#[test]
+fn a_server_that_lacks_a_variable_is_missing_and_not_forgotten() {
+    let home = Home::new();
+    let lacking = "[[servers]]\nid = 'acme'\ncommand = 'acme-mcp'\nenv = { TOKEN = '${ACME_TOKEN}' }\n";
+    home.configure(&format!("[tool_context]\nlevel = 'hybrid'\n{}{lacking}", server("one", &[])));
+    let served = Served::start(&home, &[]);
+    until(|| Some(served.http("GET", "/readyz", None, "")).filter(|(status, _)| *status == 200)).expect("ready");
+    let ready = served.http("GET", "/readyz", served.token.as_deref(), "").1;
+    let ready: Value = serde_json::from_str(&ready).unwrap();
+    assert_eq!((&ready["missing"], &ready["servers"]), (&json!(["acme"]), &json!(2)), "{ready}");
+
+    let mut peer = Peer::start(home.command(&["stdio"]));
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let greeting = peer.ask("initialize", &hello);
+    let instructions = greeting["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("tools are missing") && instructions.contains("`acme`"), "{instructions}");
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    peer.tools();
+    let asked = json!({"name": "mgp_tools_discover", "arguments": {"query": "echo a text"}});
+    let found = peer.ask("tools/call", &asked);
+    assert_eq!(found["result"]["structuredContent"]["servers_missing"], json!(["acme"]), "{found}");
+    let refused = peer.ask("tools/call", &json!({"name": "acme__ping", "arguments": {}})).to_string();
+    for part in ["`acme` is not connected", "`ACME_TOKEN`", "not set", "start the client again", "doctor"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    // Commands say the same of it as without a kernel, and once it has all it needs nothing is missing.
+    let servers = home.run(&["servers", "--json"]).json();
+    let acme = servers["servers"].as_array().unwrap().iter().find(|one| one["id"] == "acme").unwrap().clone();
+    assert_eq!(acme["state"], "faulty", "{servers}");
+    home.configure(&format!("[tool_context]\nlevel = 'hybrid'\n{}", server("one", &[])));
+    let told = until(|| {
+        let ready = served.http("GET", "/readyz", served.token.as_deref(), "").1;
+        ready.contains("\"missing\":[]").then_some(())
+    });
+    assert!(told.is_some(), "what is declared no more is not missing");
 }
 
 #[test]

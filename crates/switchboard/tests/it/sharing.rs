@@ -216,6 +216,45 @@ fn a_kernel_that_ends_in_good_order_keeps_no_client_waiting() {
     assert_eq!(starts(&home), 2);
 }
 
+/// The same of `switchboard serve`, which takes nobody any more while it ends: none of its clients is given up, and none goes back to it.
+#[test]
+fn clients_of_a_kernel_that_serves_go_on_at_another_one_while_it_ends() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\nshutdown_grace_ms = 6000\n{}", noting(&home, "s")));
+    let mut served = Peer::start(home.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
+    assert!(served.next_line().contains("127.0.0.1"), "it serves");
+    let mut peers: Vec<Peer> = (0..3).map(|_| join(&home)).collect();
+    for peer in &mut peers {
+        assert!(peer.tools().contains(&"slow".to_owned()));
+    }
+    assert_eq!((starts(&home), sockets(&home)), (1, 1));
+    // It has something to finish, so that it stays there while others call.
+    let call = json!({"name": "slow", "arguments": {}});
+    peers[0].send(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call}));
+    peers[0].tools();
+    let began = std::time::Instant::now();
+    end(served.child.id());
+    until(|| (sockets(&home) == 0).then_some(())).expect("nobody joins it any more");
+    for peer in &mut peers[1..] {
+        for word in ["one", "two", "three", "four", "five"] {
+            assert_eq!(peer.call("echo", &json!({"text": word})).as_deref(), Ok(word), "at another kernel");
+        }
+    }
+    assert!(began.elapsed().as_secs() < 5 && served.child.try_wait().unwrap().is_none(), "while it was ending");
+    // Whoever serves next meets the kernel that they share now, and none that ends.
+    let mut second = Peer::start(home.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
+    assert!(second.next_line().contains("127.0.0.1"), "it serves");
+    end(second.child.id());
+    let (_, errors) = second.end();
+    assert!(errors.contains("its clients go on here") && !errors.contains("runs twice"), "{errors}");
+    let answer = peers[0].answer_to(900);
+    assert!(answer["error"]["message"].is_string(), "{answer}");
+    for peer in &mut peers {
+        assert_eq!(peer.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    }
+    assert_eq!(served.end().0, Some(0));
+}
+
 /// What is said of a tool is no reason to start its server anew, and counts when the command that says it has ended.
 #[test]
 fn a_tool_is_switched_off_at_once_and_its_server_goes_on() {
@@ -228,6 +267,101 @@ fn a_tool_is_switched_off_at_once_and_its_server_goes_on() {
     home.run(&["tools", "enable", "echo"]).ok();
     assert_eq!(peer.call("echo", &json!({"text": "on"})).as_deref(), Ok("on"));
     assert_eq!(starts(&home), 1, "its server was not started anew");
+}
+
+/// Clients whose `PATH` differs have the same servers where both find them in the usual folders; who finds a program that a kernel does
+/// not find gets a kernel that does.
+#[test]
+fn the_path_of_the_first_client_does_not_decide_for_all() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let program = faulty_server();
+    for folder in [".local/bin", "elsewhere"] {
+        std::fs::create_dir_all(home.path(folder)).unwrap();
+    }
+    let script = format!("#!/bin/sh\nexec {}\n", program.display());
+    for file in [".local/bin/usual-server", "elsewhere/other-server"] {
+        std::fs::write(home.path(file), &script).unwrap();
+        std::fs::set_permissions(home.path(file), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let entry = |id: &str, command: &str| format!("[[servers]]\nid = '{id}'\nera = 'legacy'\ncommand = '{command}'\n");
+    let (usual, other) = (entry("usual", "usual-server"), entry("other", "other-server"));
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{usual}{other}"));
+    let with_path = |path: &str| {
+        let mut command = home.command(&["stdio"]);
+        command.env_remove("SWITCHBOARD_OWN_KERNEL").env("PATH", path);
+        let mut peer = Peer::start(command);
+        peer.initialize();
+        peer
+    };
+    let shell = format!("{}:/usr/bin:/bin", home.path("elsewhere").display());
+    let mut desktop = with_path("/usr/bin:/bin");
+    assert_eq!(desktop.call("usual__echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    let missing = desktop.call("other__echo", &json!({"text": "on"})).unwrap_err();
+    assert!(missing.contains("`other-server` was not found"), "{missing}");
+    let mut terminal = with_path(&shell);
+    assert_eq!(terminal.call("other__echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    assert_eq!(sockets(&home), 2);
+    // The other way round nobody lacks anything, and one kernel is enough.
+    drop((desktop, terminal));
+    until(|| (sockets(&home) == 0).then_some(())).expect("they end");
+    let mut terminal = with_path(&shell);
+    let mut desktop = with_path("/usr/bin:/bin");
+    for peer in [&mut terminal, &mut desktop] {
+        assert_eq!(peer.call("other__echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+    }
+    assert_eq!(sockets(&home), 1);
+}
+
+/// Who looks from a shell with other variables is shown the kernel that runs, and told what its clients lack.
+#[test]
+fn a_kernel_with_other_variables_is_shown_and_not_passed_over() {
+    let home = Home::new();
+    let program = faulty_server();
+    let keyed = format!("[[servers]]\nid = 'keyed'\ncommand = {program:?}\nenv = {{ KEY = '${{KEY}}' }}\n");
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{}{keyed}", noting(&home, "s")));
+    let mut peer = join(&home);
+    peer.tools();
+    for command in [&["servers", "--json"][..], &["doctor"]] {
+        let mut command = home.command(command);
+        let ran = command.env("KEY", "1").output().unwrap();
+        let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+        for part in ["started where other variables", "start them again", "`KEY`", "is not set"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+    assert_eq!(starts(&home), 1, "no second set was started to look at");
+    let mut with_key = home.command(&["stdio"]);
+    with_key.env_remove("SWITCHBOARD_OWN_KERNEL").env("KEY", "1");
+    let mut with_key = Peer::start(with_key);
+    with_key.initialize();
+    assert_eq!(with_key.call("keyed__echo", &json!({"text": "on"})).as_deref(), Ok("on"));
+}
+
+/// A server that was just added is there when the command that adds it has ended, and when somebody comes who has read the file.
+#[test]
+fn a_server_that_was_just_added_can_be_called() {
+    let home = Home::new();
+    home.configure(&format!("[limits]\nlinger_ms = 300\n{}", noting(&home, "s")));
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    let program = faulty_server();
+    for id in ["t", "u", "v"] {
+        home.run(&["add", id, "--", program.to_str().unwrap()]).ok();
+        let said = home.run(&["call", &format!("{id}__echo"), "text=on"]).ok();
+        assert_eq!(said.trim(), "on");
+        assert_eq!(peer.call(&format!("{id}__echo"), &json!({"text": "on"})).as_deref(), Ok("on"));
+    }
+    home.run(&["remove", "t"]).ok();
+    home.run(&["call", "t__echo", "text=on"]).err(1);
+    // The same where a person writes the file.
+    for id in ["w", "x"] {
+        let mut text = std::fs::read_to_string(home.user_file()).unwrap();
+        text.push_str(&crate::support::server(id, &[]));
+        home.configure(&text);
+        assert_eq!(home.run(&["call", &format!("{id}__echo"), "text=on"]).ok().trim(), "on");
+    }
+    assert_eq!((sockets(&home), starts(&home)), (1, 1), "by the kernel that runs");
 }
 
 /// A call that waits for a person belongs to a client. Nobody can agree to it when the client is gone.

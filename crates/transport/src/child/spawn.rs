@@ -12,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::confined::{self, Trouble};
 use super::running::{Running, Settled};
+use super::search_path::search_path;
 use super::{Child, CommandSpec, SpawnError, StderrTail, environment, stderr};
 
 /// The processes of a server: a group, named by its leader, and where there is a guardian whatever has left the group.
@@ -164,7 +165,8 @@ pub(super) async fn spawn(spec: &CommandSpec) -> Result<Child, SpawnError> {
     if let Some(cwd) = spec.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return Err(SpawnError::BadDirectory(cwd.display().to_string()));
     }
-    let variables = environment::of(spec, std::env::vars_os());
+    let ours = std::env::vars_os().filter(|(name, _)| name != "PATH").chain([("PATH".into(), search_path())]);
+    let variables = environment::of(spec, ours);
     let searched = variables
         .get(std::ffi::OsStr::new("PATH"))
         .map_or_else(|| "nowhere, PATH is not set".to_owned(), |path| path.to_string_lossy().into_owned());

@@ -11,6 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use switchboard_flow::lifecycle::{Action, After, Event, Lifecycle, Reason, State, Step};
 use switchboard_peer::Call;
+use switchboard_peer::client::Target;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
 use switchboard_protocol::mgp::{Extension, method};
 use switchboard_wire::{Edit, Notification, Raw};
@@ -201,7 +202,10 @@ impl Server {
         let down = matches!(self.state(), State::Error | State::Disconnected);
         match self.life.wait() {
             Some(wait) => fault.retry_after(millis(wait).max(100)).suggest("`switchboard doctor` tells more"),
-            // Nothing brings it back but a person.
+            // Nothing brings it back but a person; of one that cannot even be started it was said what to do.
+            None if matches!(self.spec.target, Target::Nowhere(_)) => {
+                fault.with_retry(RetryAdvice::NEVER).suggest("`switchboard doctor` tells more")
+            }
             None if down => fault.with_retry(RetryAdvice::NEVER).suggest(format!(
                 "`switchboard doctor` tells more; `switchboard servers start {}` starts it",
                 self.id()

@@ -72,7 +72,7 @@ fn server_of<'s>(
 ) -> Result<&'s Server, Failure> {
     let servers = &loaded.config.servers;
     let pointed = named.or_else(|| setup::owner_of(&loaded.config, servers.iter().map(Server::id), tool));
-    let found = pointed.and_then(|id| loaded.config.server(id));
+    let found = pointed.and_then(|id| setup::server_named(&loaded.config, id));
     let only = || servers.first().filter(|_| servers.len() == 1 && named.is_none());
     let mut showing = servers.iter().filter(|server| named.is_none() && shown_by.iter().any(|id| id == server.id()));
     let shown = showing.next();
