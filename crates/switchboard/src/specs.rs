@@ -1,13 +1,15 @@
 //! A configured server as the kernel wants to be told of it: the one place that knows both words.
 
+mod unusable;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use switchboard_config::{
-    self as config, Endpoint, Era, ErrorKind, IsolationMode, Loaded, Origin, PinMode, Rates, Server, Settings,
-    ToolEntry, TrustLevel,
+    self as config, Endpoint, Era, IsolationMode, Loaded, Origin, PinMode, Rates, Server, Settings, ToolEntry,
+    TrustLevel,
 };
 use switchboard_kernel::{
     self as kernel, AgentTools, Allowance, BreakerPolicy, Budget, ClientTools, Clients, Curated, GateOptions,
@@ -27,35 +29,12 @@ use switchboard_wire::Limits;
 use crate::failure::Failure;
 use crate::{memory, model, storage};
 
+pub(crate) use unusable::unusable;
+
 /// What the kernel is told of a server; `None` for one that is switched off or cannot be used.
 pub(crate) fn spec(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
     let endpoint = server.endpoint().ok().filter(|_| server.enabled())?;
     Some(spec_at(server, surroundings, |print| target(server, endpoint, surroundings, print)))
-}
-
-/// What the kernel is told of a server whose entry cannot be used, so that clients hear that it is missing and why. `None` for
-/// one that can be used, or is not meant to be.
-pub(crate) fn unusable(server: &Server, surroundings: &Surroundings<'_>) -> Option<ServerSpec> {
-    let problem = server.problem().filter(|_| server.enabled())?;
-    let why = match problem.kind() {
-        ErrorKind::Untrusted => return None,
-        ErrorKind::MissingVariable { name, .. } => format!(
-            "{}; set {name} where the client is started (`env` of its entry for Switchboard) and start the client again, or \
-             write `${{{name}:-default}}` in {}",
-            problem.kind(),
-            server.file.display()
-        ),
-        // What stands there may be a secret.
-        ErrorKind::BadReference { key, .. } | ErrorKind::BadValue { key, .. } => {
-            format!("`{key}` of its entry in {} cannot be used", server.file.display())
-        }
-        kind => format!("{kind}; {}", problem.help()),
-    };
-    let spec = spec_at(server, surroundings, |print| {
-        print.word(&why);
-        Target::Nowhere(why)
-    });
-    Some(ServerSpec { restart: kernel::Restart::Never, ..spec })
 }
 
 fn spec_at(

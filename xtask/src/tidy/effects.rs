@@ -113,9 +113,12 @@ const EFFECTS: &[Effect] = &[
         calls: &["env::var(", "env::var_os(", "env::vars(", "env::vars_os(", "env::set_var(", "env::remove_var("],
         allowed: &[
             files("config", &["expand.rs"], "the one reader of variables for configurations"),
-            files("upstream", &["isolation.rs"], "the search path of programs that are confined"),
             files("upstream", &["package.rs"], "where package runners keep what they installed"),
-            files("transport", &["child/environment.rs", "child/spawn.rs"], "what a child process is given"),
+            files(
+                "transport",
+                &["child/environment.rs", "child/search_path.rs", "child/spawn.rs"],
+                "what a child process is given",
+            ),
             all("switchboard", "the program's own settings"),
         ],
         instead: "take the value as an argument, or read it in the binary",

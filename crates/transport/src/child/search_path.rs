@@ -21,8 +21,7 @@ const OF_THE_USER: &[&str] = &[
     ".pyenv/shims",
 ];
 /// Folders of programs that were installed beside those of the system.
-const OF_THE_MACHINE: &[&str] =
-    &["/opt/homebrew/bin", "/usr/local/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin", "/usr/bin", "/bin"];
+const OF_THE_MACHINE: &[&str] = &["/opt/homebrew/bin", "/usr/local/bin", "/snap/bin", "/usr/bin", "/bin"];
 
 /// The `PATH` that children get: our own, and then the usual folders that are there and that it does not have.
 #[must_use]
@@ -81,16 +80,16 @@ mod tests {
 
     #[test]
     fn the_usual_folders_come_after_our_own() {
-        let there = |folder: &Path| folder.starts_with("/home/ann") || folder == Path::new("/usr/bin");
+        let there = |folder: &Path| folder.starts_with("/h/ann") || folder == Path::new("/usr/bin");
         let found = |path: Option<&str>, home: Option<&str>| {
             let found = extended(path.map(OsString::from), home.map(Path::new), there);
             let folders: Vec<String> = split_paths(&found).map(|folder| folder.display().to_string()).collect();
             folders
         };
-        let of_a_desktop = found(Some("/bin:/usr/bin"), Some("/home/ann"));
-        assert_eq!(of_a_desktop[..4], ["/bin", "/usr/bin", "/home/ann/.local/bin", "/home/ann/bin"]);
-        let of_a_shell = found(Some("/home/ann/venv/bin:/home/ann/.local/bin:/usr/bin"), Some("/home/ann"));
-        assert_eq!(of_a_shell[..3], ["/home/ann/venv/bin", "/home/ann/.local/bin", "/usr/bin"]);
+        let of_a_desktop = found(Some("/bin:/usr/bin"), Some("/h/ann"));
+        assert_eq!(of_a_desktop[..4], ["/bin", "/usr/bin", "/h/ann/.local/bin", "/h/ann/bin"]);
+        let of_a_shell = found(Some("/h/ann/venv/bin:/h/ann/.local/bin:/usr/bin"), Some("/h/ann"));
+        assert_eq!(of_a_shell[..3], ["/h/ann/venv/bin", "/h/ann/.local/bin", "/usr/bin"]);
         assert_eq!(of_a_shell.iter().filter(|folder| folder.ends_with(".local/bin")).count(), 1);
         assert_eq!(found(None, None), ["/usr/bin"]);
     }
