@@ -4,6 +4,7 @@
 //! line there before it gets its first dependency.
 
 mod absences;
+mod code;
 mod drawing;
 mod effects;
 mod modules;
@@ -60,7 +61,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         findings.refusals.extend(effects::check(path, &text));
         ratchet.count(path, &text);
         modules.note(path, &text);
-        if effects::is_source(path) {
+        if code::is_source(path) {
             texts.push((path.as_path(), text));
         }
     }

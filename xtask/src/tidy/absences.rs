@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use super::code::{code, is_source};
 use super::drawing::Room;
 use super::effects;
 
@@ -21,7 +22,8 @@ enum Rule {
 
 use Rule::{Edge, Effect, Text};
 
-const SOCKETS: Rule = Text(&["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs"]);
+const SOCKETS: Rule =
+    Text(&["TcpStream", "TcpListener", "UdpSocket", "UnixStream", "UnixListener", "ToSocketAddrs", "lookup_host"]);
 
 const RULES: &[(&str, Rule)] = &[
     ("audit log", Edge(&["audit"])),
@@ -133,8 +135,8 @@ pub(super) fn check(absences: &[Absence], rooms: &[Room], sources: &[(&Path, &st
 
 fn of_crate<'a>(sources: &'a [(&'a Path, &'a str)], name: &str) -> impl Iterator<Item = (&'a Path, String)> {
     let folder = format!("crates/{name}/src/");
-    let own = sources.iter().filter(move |(path, _)| effects::is_source(path) && path.starts_with(&folder));
-    own.map(|(path, text)| (*path, effects::code(text).map(|(_, line)| line).collect::<Vec<_>>().join("\n")))
+    let own = sources.iter().filter(move |(path, _)| is_source(path) && path.starts_with(&folder));
+    own.map(|(path, text)| (*path, code(text).map(|(_, line)| line).collect::<Vec<_>>().join("\n")))
 }
 
 #[cfg(test)]

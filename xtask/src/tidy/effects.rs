@@ -6,11 +6,13 @@
 
 use std::path::Path;
 
+use super::code::{code, is_source};
+
 /// One kind of effect.
 struct Effect {
     /// What it is called in a refusal.
     name: &'static str,
-    /// How it is written; the letter before must not belong to a longer name.
+    /// How it is written; where that begins with a name, the letter before must not belong to a longer one.
     calls: &'static [&'static str],
     /// Who may have it.
     allowed: &'static [Place],
@@ -37,10 +39,11 @@ const fn all(name: &'static str, why: &'static str) -> Place {
 const EFFECTS: &[Effect] = &[
     Effect {
         name: "reads a clock",
-        calls: &["Instant::now(", "SystemTime::now(", "Timestamp::now(", "Zoned::now("],
+        calls: &["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now", ".elapsed()"],
         allowed: &[
             files("audit", &["events.rs", "recovery.rs", "trace.rs"], "events and traces have a time"),
             files("contextgraph", &["server.rs", "server/room.rs", "tools/utl.rs"], "memories have a time"),
+            files("contextgraph", &["tools/gwt.rs"], "the time of a network of oscillators, which no clock tells"),
             files("identity", &["oidc.rs", "token_cache.rs", "vault.rs"], "tokens expire"),
             files("gate", &["attempt.rs", "record.rs"], "what is put on record has a time, and took some"),
             files(
@@ -55,7 +58,7 @@ const EFFECTS: &[Effect] = &[
             ),
             files(
                 "upstream",
-                &["server.rs", "server/supervisor.rs"],
+                &["server.rs", "server/pressure.rs", "server/supervisor.rs"],
                 "the edge of machines: they take `now` from here",
             ),
             files("upstream", &["server/connection.rs", "server/health.rs", "server/watching.rs"], "supervision waits"),
@@ -87,6 +90,7 @@ const EFFECTS: &[Effect] = &[
             files("services", &["registry/register.rs"], "a start is waited for"),
             files("clients", &["link.rs"], "a lost connection is not made again at once"),
             files("kernel", &["access.rs"], "read for a command"),
+            files("kernel", &["house.rs"], "how long it has been up"),
             files(
                 "kernel",
                 &["kernel.rs", "kernel/housekeeping.rs", "kernel/waiting.rs"],
@@ -94,7 +98,7 @@ const EFFECTS: &[Effect] = &[
             ),
             files(
                 "peer",
-                &["client/http/timer.rs", "client/stdio.rs", "duplex.rs", "server/http/"],
+                &["client/http/timer.rs", "client/stdio.rs", "duplex.rs", "duplex/pending.rs", "server/http/"],
                 "deadlines of requests and sessions",
             ),
             files("peer", &["oauth/"], "tokens expire"),
@@ -110,9 +114,21 @@ const EFFECTS: &[Effect] = &[
     },
     Effect {
         name: "reads the environment",
-        calls: &["env::var(", "env::var_os(", "env::vars(", "env::vars_os(", "env::set_var(", "env::remove_var("],
+        calls: &[
+            "env::var",
+            "env::set_var",
+            "env::remove_var",
+            "env::{",
+            "env::current_dir",
+            "env::set_current_dir",
+            "env::home_dir",
+        ],
         allowed: &[
             files("config", &["expand.rs"], "the one reader of variables for configurations"),
+            files("gate", &["bases.rs", "own_files.rs"], "the folder and the home that paths are relative to"),
+            files("services", &["registry/register.rs"], "the folder that a new server is asked about with"),
+            files("transport", &["confine/launcher.rs"], "the folder that a confined server starts in"),
+            files("upstream", &["isolation.rs"], "the folder that a confined server starts in"),
             files("upstream", &["package.rs"], "where package runners keep what they installed"),
             files(
                 "transport",
@@ -125,10 +141,11 @@ const EFFECTS: &[Effect] = &[
     },
     Effect {
         name: "touches files",
-        calls: &["fs::", "File::open(", "File::create(", "OpenOptions::new("],
+        calls: &["fs::", "File::open(", "File::create(", "OpenOptions::new(", "canonicalize("],
         allowed: &[
             files("audit", &["journal.rs", "journal/", "open_calls.rs", "recovery.rs"], "the journal"),
             files("config", &["file.rs"], "configuration files are read and replaced there"),
+            files("config", &["load.rs"], "two paths may be one file"),
             files("contextgraph", &["store/sqlite.rs"], "its database"),
             files("identity", &["seal.rs", "tokens.rs"], "keys and the vault"),
             files(
@@ -148,6 +165,16 @@ const EFFECTS: &[Effect] = &[
         instead: "take the content as an argument",
     },
     Effect {
+        name: "looks up names of hosts",
+        calls: &["lookup_host", "to_socket_addrs"],
+        allowed: &[
+            files("gate", &["resolve.rs"], "hosts that a call names, before it is made"),
+            files("peer", &["oauth/fetch.rs"], "an address is judged before it is fetched"),
+            files("transport", &["confine/proxy.rs"], "the hosts that a confined server may reach"),
+        ],
+        instead: "take the addresses as an argument",
+    },
+    Effect {
         name: "starts a process",
         calls: &["Command::new("],
         allowed: &[
@@ -160,9 +187,10 @@ const EFFECTS: &[Effect] = &[
     },
     Effect {
         name: "starts a task or a thread",
-        calls: &["tokio::spawn(", "thread::spawn(", "task::spawn_blocking(", "thread::Builder::new("],
+        calls: &["tokio::spawn(", "thread::spawn(", "task::spawn_blocking(", "thread::Builder::new(", "JoinSet::new("],
         allowed: &[
             files("audit", &["recovery.rs"], "files are read beside tasks"),
+            files("audit", &["auditor.rs"], "an outcome is kept though its caller goes away"),
             all("contextgraph", "work beside calls"),
             files(
                 "identity",
@@ -194,22 +222,6 @@ const EFFECTS: &[Effect] = &[
         instead: "return a future and let the caller spawn it, or use the tasks that end with the kernel",
     },
 ];
-
-/// Whether a file is a source that is not for tests alone.
-pub(super) fn is_source(path: &Path) -> bool {
-    let shown = path.display().to_string();
-    let is_source = shown.starts_with("crates/") && shown.contains("/src/") && shown.ends_with(".rs");
-    is_source && !shown.contains("/tests/") && !shown.ends_with("/tests.rs") && !MEASUREMENTS.contains(&shown.as_str())
-}
-
-/// Measurements that are run by hand, among the tests.
-const MEASUREMENTS: [&str; 1] = ["crates/validators/src/screen/intent/fit.rs"];
-
-/// The lines of code before the tests, which stand at the end of a file.
-pub(super) fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = text.lines().enumerate().take_while(|(_, line)| line.trim() != "#[cfg(test)]");
-    lines.filter(|(_, line)| !line.trim_start().starts_with("//"))
-}
 
 /// Whether a crate may have an effect anywhere.
 pub(super) fn is_allowed_in(effect: &str, name: &str) -> bool {
@@ -273,7 +285,7 @@ fn is_allowed(effect: &Effect, shown: &str) -> bool {
 
 fn is_called(line: &str, call: &str) -> bool {
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-    line.match_indices(call).any(|(at, _)| !line[..at].ends_with(is_name))
+    line.match_indices(call).any(|(at, _)| !call.starts_with(is_name) || !line[..at].ends_with(is_name))
 }
 
 #[cfg(test)]
@@ -288,14 +300,23 @@ mod tests {
             ("crates/peer/src/oauth/a.rs", "let now = Instant::now();", 0),
             ("crates/gate/src/rates.rs", "let now = Instant::now();", 0),
             ("crates/gate/src/rights.rs", "let now = Instant::now();", 1),
+            ("crates/flow/src/a.rs", "began.unwrap_or_else(Instant::now)", 1),
+            ("crates/flow/src/a.rs", "self.began.elapsed() > LIMIT", 1),
             ("crates/policy/src/a.rs", "std::env::var(\"HOME\")", 1),
+            ("crates/policy/src/a.rs", "use std::env::var;", 1),
+            ("crates/policy/src/a.rs", "use std::env::{self, var};", 1),
+            ("crates/policy/src/a.rs", "std::env::current_dir()", 1),
+            ("crates/policy/src/a.rs", "command.current_dir(folder)", 0),
+            ("crates/policy/src/a.rs", "path.canonicalize()", 1),
+            ("crates/policy/src/a.rs", "tokio::net::lookup_host(host)", 1),
             ("crates/validators/src/a.rs", "fs::read_to_string(path)", 1),
             ("crates/validators/src/a.rs", "let landlock_fs::x;", 0),
             ("crates/store/src/sqlite/a.rs", "fs::read(path)", 0),
             ("crates/kernel/src/a.rs", "Command::new(\"sh\")", 1),
             ("crates/catalog/src/a.rs", "tokio::spawn(async {})", 1),
             ("crates/flow/src/a/tests.rs", "Instant::now()", 0),
-            ("crates/flow/src/a.rs", "#[cfg(test)]\nInstant::now()", 0),
+            ("crates/flow/src/a.rs", "#[cfg(test)]\nmod tests { Instant::now() }", 0),
+            ("crates/flow/src/a.rs", "#[cfg(test)]\nmod tests;\n\nfn a() { Instant::now() }", 1),
         ];
         for (path, text, expected) in cases {
             assert_eq!(check(Path::new(path), text).len(), expected, "{path}: {text}");

@@ -3,7 +3,7 @@
 //! An edge is a path that begins at the root of the crate (`crate::flow::..`, `super::..` where that is the root) and names
 //! another module, or something that the root re-exports of one. Methods of one type that are defined in several modules leave no
 //! such path and are not seen. Crates that had cycles when this was written have the number of modules that are in one: it may only
-//! become less.
+//! become less. (Two numbers rose once, when tidy began to read files whose first item is one for tests; the circles were older.)
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,12 +11,12 @@ use std::path::Path;
 /// Modules that are in a cycle, by crate. A crate that is not here has none.
 const IN_CYCLES: [(&str, usize); 14] = [
     ("config", 8),
-    ("contextgraph", 5),
+    ("contextgraph", 6),
     ("exchange", 7),
     ("gate", 20),
     ("peer", 2),
     ("policy", 3),
-    ("protocol", 2),
+    ("protocol", 3),
     ("sdk", 5),
     ("services", 2),
     ("store", 17),
@@ -39,12 +39,10 @@ impl Modules {
         let Some((name, inner)) = shown.strip_prefix("crates/").and_then(|rest| rest.split_once("/src/")) else {
             return;
         };
-        if !inner.ends_with(".rs") || inner.contains("/tests/") || inner.ends_with("tests.rs") {
+        if !super::code::is_source(path) {
             return;
         }
-        // Tests stand at the end of a file.
-        let code = text.lines().take_while(|line| line.trim() != "#[cfg(test)]");
-        let code: Vec<&str> = code.filter(|line| !line.trim_start().starts_with("//")).collect();
+        let code: Vec<&str> = super::code::code(text).map(|(_, line)| line).collect();
         self.crates.entry(name.to_owned()).or_default().insert(inner.to_owned(), code.join("\n"));
     }
 
@@ -217,6 +215,12 @@ mod tests {
             let found = judged(&[root, ("crates/a/src/one.rs", one), ("crates/a/src/two.rs", two)]);
             assert_eq!(found.len(), 1, "{one} {two}: {found:?}");
         }
+        let behind_tests = [
+            root,
+            ("crates/a/src/one.rs", "#[cfg(test)]\nmod tests;\nuse crate::two::X;"),
+            ("crates/a/src/two.rs", "use crate::one;"),
+        ];
+        assert_eq!(judged(&behind_tests).len(), 1);
         let by_export = [
             root,
             ("crates/a/src/one.rs", "use crate::Deep;"),
@@ -225,7 +229,7 @@ mod tests {
         assert_eq!(judged(&by_export).len(), 1);
         let one_way = [
             root,
-            ("crates/a/src/one.rs", "use crate::two::X;\n#[cfg(test)]\nuse crate::three::Y;"),
+            ("crates/a/src/one.rs", "#[cfg(test)]\nuse crate::three::Y;\nuse crate::two::X;"),
             ("crates/a/src/three.rs", "use crate::one; // use crate::four\nuse super::two;"),
             ("crates/a/src/three/deep.rs", "use super::Flat;"),
         ];

@@ -32,7 +32,7 @@ fn is_path(text: &str) -> bool {
 pub(super) fn unnamed_steps(page: &str, sources: &[(&Path, &str)]) -> Vec<String> {
     let mut steps = BTreeSet::new();
     for (path, text) in sources.iter().filter(|(path, _)| path.starts_with("crates/gate/src")) {
-        for (_, line) in super::effects::code(text) {
+        for (_, line) in super::code::code(text) {
             let said = line.split("\"step\", \"").skip(1).filter_map(|rest| rest.split('"').next());
             steps.extend(said.map(|step| (step.to_owned(), path.display().to_string())));
         }
