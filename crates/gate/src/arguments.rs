@@ -1,4 +1,4 @@
-//! Step 10 of the gate: what a call is made with, held to validators and to the limits of grants.
+//! The step `validators` of the gate: what a call is made with, held to validators and to the limits of grants.
 //!
 //! What is judged is what will be sent, in the server's own spelling. A validator allows, asks or blocks: what is not
 //! understood is for a person to agree to.

@@ -1,4 +1,4 @@
-//! Step 11 of the gate: how often, how many at once, and how much altogether (MGP 14.3: 3000, 3001, 3002).
+//! The step `rate` of the gate: how often, how many at once, and how much altogether (MGP 14.3: 3000, 3001, 3002).
 //!
 //! Counted for a principal, a server and a tool, as far as the operator set bounds. Where he set none, nothing is
 //! counted, locked or allocated. What is refused by one bound is counted by none.

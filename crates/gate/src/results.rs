@@ -1,4 +1,4 @@
-//! Step 16 of the gate: what a call brought back, before the client reads it.
+//! Results at the gate: what a call brought back, before the client reads it.
 //!
 //! A result that is too large is not passed on. Text that hides something, gives orders to a model, or holds a secret
 //! is passed on untouched and marked beside the content, for whoever shows it: nothing is ever taken out. What a

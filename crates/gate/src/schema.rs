@@ -1,4 +1,4 @@
-//! Step 9 of the gate: the arguments against the schema that the tool was published with.
+//! The step `schema` of the gate: the arguments against the schema that the tool was published with.
 //!
 //! A call that the server would turn away anyway is turned away here, with the place and the rule, before anything
 //! else is spent on it. Servers' schemas are not always true, so the operator can switch this off, for all tools or

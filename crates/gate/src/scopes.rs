@@ -1,5 +1,5 @@
-//! Scopes (proposal 4, step 7 of the gate): a principal asks for some, gets those that its access covers, and is held
-//! to them in every call that shows the token it got for them.
+//! Scopes (proposal 4, the step `scopes` of the gate): a principal asks for some, gets those that its access covers, and
+//! is held to them in every call that shows the token it got for them.
 //!
 //! A scope is `server:ID`, `tool:NAME` by the name that clients see, or one that tools name in `required_scopes`.
 //! Access is asked again in every call: a token narrows and never widens, so what is revoked is gone with it or

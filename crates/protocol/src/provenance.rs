@@ -1,4 +1,4 @@
-//! Whose word something is (step 16 of the gate). Pure.
+//! Whose word something is. Pure.
 //!
 //! What the kernel says beside the words of others stands in `_meta`, under keys that begin with `dev.switchboard/`: who
 //! asks, what was found in a result, which tool answered. A server that wrote such a key could pass its own question for

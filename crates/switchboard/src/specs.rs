@@ -1,4 +1,4 @@
-//! A configured server as the kernel wants to be told of it: the one place that knows both words.
+//! A configured server as the kernel wants to be told of it: what stands in a configuration, in the words of the kernel.
 
 mod unusable;
 

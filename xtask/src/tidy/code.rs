@@ -55,11 +55,16 @@ fn test_items(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];
-        if is_for_tests(rest, "#![cfg(") {
-            return vec![0..text.len()];
-        }
-        let end = if is_for_tests(rest, "#[cfg(") { end_of_item(text, at) } else { end_of_token(text, at) };
-        if rest.starts_with('#') && end > at + 1 {
+        let end = if is_for_tests(rest, "#![cfg(") {
+            // The whole file.
+            at = 0;
+            text.len()
+        } else if is_for_tests(rest, "#[cfg(") {
+            end_of_item(text, at)
+        } else {
+            end_of_token(text, at)
+        };
+        if end > at + 1 && rest.starts_with('#') {
             items.push(at..end);
         }
         at = end;
