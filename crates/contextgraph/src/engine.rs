@@ -29,7 +29,6 @@ pub use entities::{Entity, EntityKind};
 pub use living::{MemoryFilter, MemoryPage, Page, Patch};
 pub use purpose::Feedback;
 pub use ranking::JUDGED;
-pub(crate) use ranking::TIME;
 pub use recall::{MemoryHit, MemorySearch};
 pub use remember::{NewMemory, Remembered};
 pub use stats::SpaceStats;

@@ -3,7 +3,8 @@
 //! An edge is a path that begins at the root of the crate (`crate::flow::..`, `super::..` where that is the root) and names
 //! another module, or something that the root re-exports of one. Methods of one type that are defined in several modules leave no
 //! such path and are not seen. Crates that had cycles when this was written have the number of modules that are in one: it may only
-//! become less. (Two numbers rose once, when tidy began to read files whose first item is one for tests; the circles were older.)
+//! become less. (That of `protocol` rose once, from 2, when tidy began to read files whose first
+//! item is one for tests; the circle was older: faults take over what the proposals say, which are written in words of MGP.)
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 /// Modules that are in a cycle, by crate. A crate that is not here has none.
 const IN_CYCLES: [(&str, usize); 14] = [
     ("config", 8),
-    ("contextgraph", 6),
+    ("contextgraph", 4),
     ("exchange", 7),
     ("gate", 20),
     ("peer", 2),

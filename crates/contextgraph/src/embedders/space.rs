@@ -3,6 +3,9 @@
 /// How many embedders there are.
 pub const COUNT: usize = 13;
 
+/// The spaces of time: they tell when, not what.
+pub(crate) const TIME: std::ops::RangeInclusive<usize> = 1..=3;
+
 /// What kind of vector a space has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]

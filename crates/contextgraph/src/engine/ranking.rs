@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use super::Space;
 use super::recall::MemoryHit;
 use crate::Id;
-use crate::embedders::space::COUNT;
+use crate::embedders::space::{COUNT, TIME};
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::Slot;
@@ -33,8 +33,6 @@ const FOREIGN: [f64; COUNT] = [0.5, 0.2, 0.05, 0.05, 0.1, 3.0, 0.1, 0.05, 0.05, 
 const WORDS: (f64, f64) = (0.2, 0.5);
 /// The spaces of meaning, which serotonin weighs against the rest.
 const MEANING: [usize; 3] = [0, 4, 9];
-/// The spaces of time: they tell when, not what.
-pub(crate) const TIME: std::ops::RangeInclusive<usize> = 1..=3;
 /// How far judgements move a result, at most.
 pub const JUDGED: f64 = 0.2;
 /// What a judgement must have in common with a query to count for it.

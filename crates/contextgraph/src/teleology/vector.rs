@@ -7,8 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{GROUPS, pairs, synergy::Synergy};
-use crate::embedders::space::COUNT;
-use crate::engine::TIME;
+use crate::embedders::space::{COUNT, TIME};
 use crate::vector::{deviation, mean};
 
 /// A vector of purpose.
