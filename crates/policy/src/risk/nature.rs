@@ -222,7 +222,8 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let looks_first = said_to_look && senses::begins_with_looking(described);
     let by_name = by_name.filter(|(kind, sure)| !(looks_first && kind.is_grave() && !sure));
     // `set_subject | Returns whether it was done`: what is returned does not say what is done.
-    let returns = said_to_look && senses::begins_with_returning(described) && name_words.iter().any(|word| is_act(word));
+    let returns =
+        said_to_look && senses::begins_with_returning(described) && name_words.iter().any(|word| is_act(word));
     let told = by_name.is_some_and(|(kind, _)| kind != Kind::Look);
     let by_description = by_description.filter(|_| !(returns && told));
     let (kind, told_by, sure) = match (by_name, by_description) {

@@ -398,6 +398,7 @@ impl<'a> Limits<'a> {
         }
         let places = &self.checks.places;
         let routes = !pairs.is_empty() && !places.is_empty() && value::has_routes(text);
+        let of_client = !pairs.is_empty() && !places.is_empty() && value::is_for_client(text);
         pairs.iter().try_for_each(|pair @ document::Pair { key, parent, value, .. }| {
             let in_container =
                 manifest && value::is_of_container(value) && !value::is_of_node(value::is_of_node(false, parent), key);
@@ -415,6 +416,7 @@ impl<'a> Limits<'a> {
                         let field = if glued::is_pattern(value) { Field::Below } else { field };
                         place::check(places, field, &Evidence::none(), false, value, self.world)
                     }
+                    _ if of_client && place::begins_as_path(value) => place::inside(places, value, self.world),
                     _ => value::check(places, pair, self.world),
                 };
                 at(SCOPE, judged)?;

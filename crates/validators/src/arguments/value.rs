@@ -29,12 +29,15 @@ pub(super) fn has_routes(text: &str) -> bool {
     let is_page = marked.starts_with('<')
         && ["<html", "<a ", "<div", "<p>", "<body", "<img ", "<link ", "<head"].iter().any(|tag| marked.contains(tag));
     let is_routed = |line: &str| ROUTED.iter().any(|mark| line.trim_start_matches([' ', '{']).starts_with(mark));
-    // What is for a client names files of its machine, whatever their first folder is called.
-    let of_client = |line: &str| {
+    is_page || text.lines().any(is_routed) && !is_for_client(text)
+}
+
+/// Whether a document says that it is for a client: it names files of this machine, whatever their first folder is called.
+pub(super) fn is_for_client(text: &str) -> bool {
+    text.lines().any(|line| {
         let kind = line.trim_start_matches([' ', '{', '-']).strip_prefix("kind:");
         kind.is_some_and(|kind| OF_CLIENTS.contains(&kind.trim().trim_matches(['"', '\''])))
-    };
-    is_page || text.lines().any(is_routed) && !text.lines().any(of_client)
+    })
 }
 
 /// Whether a value under a key for places is one: what is empty or only a bracket is none, nor are words that switch and routes.

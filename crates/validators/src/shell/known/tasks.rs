@@ -383,10 +383,7 @@ fn in_known_folder(script: &str) -> bool {
     let path = script.trim_start_matches("./");
     match path.split_once('/') {
         Some((first, _)) if !path.starts_with(['/', '~', '-', '$']) => {
-            FOLDERS.contains(&first)
-                || first.starts_with('.')
-                || first.contains("script")
-                || first.contains("venv")
+            FOLDERS.contains(&first) || first.starts_with('.') || first.contains("script") || first.contains("venv")
         }
         _ => true,
     }
