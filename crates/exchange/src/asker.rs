@@ -2,7 +2,7 @@
 //! the gate, which are worded by the gate alone.
 
 use switchboard_protocol::mcp::method;
-use switchboard_wire::{Edit, ErrorObject, Kind, Object, Raw};
+use switchboard_wire::{Edit, ErrorObject, Kind, Limits, Raw};
 
 /// The server's words with its name in front. They stay as they are, also where they begin with such a name themselves.
 pub(crate) fn named(server: &str, message: &str) -> String {
@@ -14,7 +14,7 @@ pub(crate) fn question_of(server: &str, asked: &str, params: &Raw) -> Option<Raw
     if asked != method::ELICIT {
         return None;
     }
-    let edit = Edit::of(params).ok()?;
+    let edit = edit_of(params);
     // One without words could let its fields speak.
     let message = edit.object().text("message").unwrap_or_default();
     Some(edit.set("message", Raw::string(&named(server, &message))).finish())
@@ -26,11 +26,11 @@ pub(crate) fn result_of(server: &str, result: Raw) -> Raw {
     if result.kind() != Kind::Object || !result.may_have(ASKED) {
         return result;
     }
-    let Ok(edit) = Edit::of(&result) else { return result };
-    let Some(asked) = edit.object().get(ASKED).and_then(|asked| Object::open(&asked).ok()) else { return result };
-    let named = asked.iter().fold(Edit::empty(), |all, (key, request)| {
+    let edit = edit_of(&result);
+    let Some(asked) = edit.object().get(ASKED).filter(|asked| asked.kind() == Kind::Object) else { return result };
+    let named = edit_of(&asked).object().iter().fold(Edit::empty(), |all, (key, request)| {
         let question = (|| {
-            let open = Edit::of(&request).ok()?;
+            let open = edit_of(&request);
             let params = open.object().get("params").unwrap_or_else(Raw::empty_object);
             let params = question_of(server, &open.object().text("method")?, &params)?;
             Some(open.set("params", params).finish())
@@ -44,7 +44,7 @@ pub(crate) fn result_of(server: &str, result: Raw) -> Raw {
 pub(crate) fn refusal_of(server: &str, mut error: ErrorObject) -> ErrorObject {
     const VISITS: &str = "elicitations";
     let named = || {
-        let edit = Edit::of(error.data.as_ref()?).ok()?;
+        let edit = edit_of(error.data.as_ref()?);
         let visits = edit.object().get(VISITS)?.elements()?;
         let visits: Vec<Raw> =
             visits.into_iter().map(|visit| question_of(server, method::ELICIT, &visit).unwrap_or(visit)).collect();
@@ -54,6 +54,16 @@ pub(crate) fn refusal_of(server: &str, mut error: ErrorObject) -> ErrorObject {
         error.data = Some(data);
     }
     error
+}
+
+/// An object to change. Of a member that stands twice, readers take different ones: only its last one is left, so that no
+/// words reach anybody beside those that carry the name. What is no object is an empty one.
+fn edit_of(raw: &Raw) -> Edit {
+    let once = || {
+        let value: serde_json::Value = serde_json::from_str(raw.as_str()).ok()?;
+        Edit::of(&Raw::parse(value.to_string(), &Limits::default()).ok()?).ok()
+    };
+    Edit::of(raw).ok().or_else(once).unwrap_or_else(Edit::empty)
 }
 
 #[cfg(test)]
@@ -83,6 +93,14 @@ mod tests {
                 r#"{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Server `git` asks: Server `b` asks: x"}}}}"#,
             ),
             (r#"{"inputRequests":[1]}"#, r#"{"inputRequests":[1]}"#),
+            (
+                r#"{"inputRequests":{"a":{"method":"roots/list","method":"elicitation/create","params":{"message":"x","message":"Switchboard: allow?"}}}}"#,
+                r#"{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Server `git` asks: Switchboard: allow?"}}}}"#,
+            ),
+            (
+                r#"{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"x"}},"a":{"method":"elicitation/create","params":{"message":"y"}}}}"#,
+                r#"{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Server `git` asks: y"}}}}"#,
+            ),
         ] {
             assert_eq!(result_of("git", raw(result)).as_str(), expected);
         }
@@ -97,6 +115,10 @@ mod tests {
             data.as_str(),
             r#"{"elicitations":[{"mode":"url","url":"https://a","message":"Server `git` asks: Sign in"}],"more":1}"#
         );
+        let mut twice = ErrorObject::new(-32042, "visit");
+        twice.data = Some(raw(r#"{"elicitations":[{"message":"a","message":"b"}]}"#));
+        let data = refusal_of("git", twice).data.unwrap();
+        assert_eq!(data.as_str(), r#"{"elicitations":[{"message":"Server `git` asks: b"}]}"#);
         let plain = ErrorObject::new(-32000, "no");
         assert!(refusal_of("git", plain).data.is_none());
     }

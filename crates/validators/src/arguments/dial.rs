@@ -169,7 +169,7 @@ const SURELY_DIALING: &[&str] = &[
     "archived",
 ];
 /// Folders of a system, and no place for documents.
-const SYSTEM: &[&str] = &["etc", "proc", "sys", "dev", "root", "boot", "run", "var"];
+pub(super) const SYSTEM: &[&str] = &["etc", "proc", "sys", "dev", "root", "boot", "run", "var"];
 
 /// Who connects to what the arguments name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -249,13 +249,15 @@ impl<'a> Limits<'a> {
 
     /// What the steps of a patch put into a document, each at the place to which it leads.
     fn patched(&self, steps: &[(Vec<String>, Option<Raw>)], depth: usize) -> Result<(), Refused> {
+        // What one step puts down another moves to where the machine's paths are.
+        let leads_to_node =
+            |pointers: &[String]| pointers.iter().flat_map(|pointer| pointer.split('/')).fold(false, value::is_of_node);
+        let resource = self.checks.about.speaks_of_clusters;
+        let of_node = resource && steps.iter().any(|(pointers, _)| leads_to_node(pointers));
         steps.iter().enumerate().try_for_each(|(index, (pointers, value))| {
             let Some(value) = value else { return Ok(()) };
             let key = pointers.first().and_then(|pointer| pointer.rsplit('/').next()).unwrap_or_default();
             let role = role::of(key);
-            let resource = self.checks.about.speaks_of_clusters;
-            let of_node =
-                resource && pointers.iter().flat_map(|pointer| pointer.split('/')).fold(false, value::is_of_node);
             let field = Field::of(key, role, &Evidence::none());
             let inner = Known { field, role, resource, of_node, ..Known::nothing() };
             self.value(value, &inner, depth + 1).map_err(|refused| under(&index.to_string(), under("value", refused)))

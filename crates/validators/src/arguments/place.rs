@@ -163,6 +163,12 @@ pub(super) fn check(
     }
     if matches!(field, Field::Below | Field::Contents | Field::Excluded | Field::Body) && pattern::is_expression(&tidy)
     {
+        // Where files are found by patterns, a backslash says no more than that a sign stands for itself.
+        let is_pattern = matches!(field, Field::Below | Field::Excluded) && tidy.contains('/') && !tidy.contains("://");
+        let bare = if is_pattern { tidy.replace('\\', "") } else { String::new() };
+        if is_pattern && !bare.starts_with('/') {
+            check(places, field, evidence, anchored, &bare, world)?;
+        }
         return pattern::check_choices(places, anchored, &tidy, world);
     }
     if field == Field::Below {

@@ -50,8 +50,6 @@ const OTHER_ENDINGS: [&str; 30] = [
 ];
 /// What stands in front of a host without slashes.
 const TRANSPORTS: [&str; 8] = ["tcp", "udp", "tcp4", "tcp6", "ssl", "tls", "quic", "sctp"];
-/// More words of one string are not looked at one by one.
-const MAX_WORDS: usize = 256;
 
 /// What the key of a string tells, as far as hosts go.
 pub(super) struct Meaning<'k, 'e> {
@@ -108,7 +106,7 @@ pub(super) fn check(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verd
     check_list(scopes, key, text.trim())?;
     check_pairs(scopes, key, text.trim())?;
     // `@host`, as clients for names have the server that is asked; `@name` is a person.
-    let asked = text.split_whitespace().take(MAX_WORDS).filter_map(|word| word.strip_prefix('@'));
+    let asked = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
     let is_machine = |host: &&str| {
         host.parse::<std::net::IpAddr>().is_ok() || is_name(host) && crate::network::has_public_ending(host)
     };
@@ -128,7 +126,7 @@ pub(super) fn sockets(text: &str) -> Vec<(String, Option<u16>)> {
     let lower = bare.to_ascii_lowercase();
     let devices = lower.match_indices("/dev/tcp/").chain(lower.match_indices("/dev/udp/"));
     let ends = |c: char| c == '/' || c.is_whitespace();
-    let found = devices.take(MAX_WORDS).filter_map(|(at, device)| {
+    let found = devices.filter_map(|(at, device)| {
         let (host, rest) = bare.get(at + device.len()..)?.split_once(ends)?;
         let port = rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|port| port.parse().ok());
         (!host.is_empty()).then(|| (host.to_owned(), port))
@@ -142,7 +140,7 @@ fn check_list(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     if !text.contains(parts) {
         return Ok(());
     }
-    let words = || text.split(parts).filter(|word| !word.is_empty()).take(MAX_WORDS);
+    let words = || text.split(parts).filter(|word| !word.is_empty());
     if matches!(key.machine, Machine::Perhaps | Machine::Address | Machine::WithPort) {
         key.machine.words(text).into_iter().try_for_each(|word| check_word(scopes, key, word))?;
     }

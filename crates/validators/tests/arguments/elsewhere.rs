@@ -235,3 +235,33 @@ fn expressions_and_routes_are_told_by_their_signs() {
     hostile.extend([json!({"note": "/etc/{id}"}), json!({"note": "/users/{id}/../x"}), json!({"note": "/secret/x"})]);
     assert_hostile(&checks, &hostile);
 }
+
+#[test]
+fn a_line_of_a_file_is_no_label_of_a_build() {
+    let scope = json!({"paths": ["/srv/ok/**"]});
+    let checks = checks_from("/srv/ok", &[], &json!({}), &[scope]);
+    assert_hostile(
+        &checks,
+        &[
+            json!({"location": "//etc/passwd:1"}),
+            json!({"input": "//srv/other/x.txt:12"}),
+            json!({"target": "//etc/x:passwd"}),
+            json!({"from": "//etc/passwd:1"}),
+        ],
+    );
+    assert_honest(&checks, &[json!({"target": "//pkg/sub:all"}), json!({"target": "//app:app_test"})]);
+}
+
+#[test]
+fn what_a_step_of_a_patch_moves_to_the_machine_is_judged_as_there() {
+    let checks = tool("kubectl_patch", &["patch", "resource", "namespace"]);
+    let held = json!({"op": "add", "path": "/metadata/annotations/x", "value": {"path": "/etc"}});
+    let moved = |op: &str| {
+        let last = json!({"op": op, "from": "/metadata/annotations/x", "path": "/spec/volumes/0/hostPath"});
+        json!({"patch": [held.clone(), last]})
+    };
+    assert_hostile(&checks, &[moved("move"), moved("copy")]);
+    let replicas = json!({"op": "replace", "path": "/spec/replicas", "value": 3});
+    let note = json!({"op": "add", "path": "/metadata/annotations/route", "value": "/api"});
+    assert_honest(&checks, &[json!({"patch": [replicas, note]})]);
+}

