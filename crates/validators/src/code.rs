@@ -28,6 +28,9 @@ use crate::{Finding, Verdict};
 
 /// The most bytes of source that are read (MGP 7.3).
 pub const MAX_BYTES: usize = 10_000;
+/// The stack of whoever parses a program: walks over its tree, and its end, go as deep as [`MAX_BYTES`] of it nest. The
+/// system gives only what is touched.
+const DEEP_STACK: usize = 256 << 20;
 /// What `strict` and `readonly` let a Python program import (MGP 7.3, and what later versions added).
 pub const STRICT_IMPORTS: [&str; 12] =
     ["asyncio", "json", "httpx", "os", "datetime", "time", "math", "re", "hashlib", "base64", "urllib", "typing"];
@@ -121,9 +124,9 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
         return vec![finding];
     }
     match language {
-        Language::Python => python::findings(level, source),
-        Language::JavaScript => javascript::findings(level, source, false),
-        Language::TypeScript => javascript::findings(level, source, true),
+        Language::Python => stacker::grow(DEEP_STACK, || python::findings(level, source)),
+        Language::JavaScript => stacker::grow(DEEP_STACK, || javascript::findings(level, source, false)),
+        Language::TypeScript => stacker::grow(DEEP_STACK, || javascript::findings(level, source, true)),
         Language::Shell => crate::shell::check(source).err().into_iter().collect(),
     }
 }

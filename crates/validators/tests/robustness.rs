@@ -98,3 +98,48 @@ fn hostile_sizes_are_answered_and_not_allowed() {
     }
     assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
 }
+
+/// Trees as deep as a program can be, on the stack that a thread has by default: a walk over one, or its end, ends no process.
+#[test]
+fn deep_programs_are_answered() {
+    let deep = |first: &str, piece: &str, last: &str, bytes: usize| {
+        format!("{first}{}{last}", piece.repeat(bytes.saturating_sub(first.len() + last.len()) / piece.len()))
+    };
+    // The second half is read by nobody, and is parsed neither for judging nor for the hints of its refusal.
+    for bytes in [code::MAX_BYTES, 1 << 20] {
+        for (first, piece, last) in [
+            ("x = ", "-", "1"),
+            ("x = ", "not ", "1"),
+            ("for i in y:\n    f(a", ".b(1)", ")"),
+            ("def f():\n    while f(", "1+", "1): f()"),
+            ("x = 1", "+1", ""),
+            ("x = ", "lambda:", "1"),
+            ("x = 1", " if 1 else 1", ""),
+            ("x = a", "[0]", ""),
+            ("x = a", "()", ""),
+            ("x = a", ".b", ""),
+            ("x = ", "(", "1"),
+            ("x = ", "[", ""),
+            ("if a:\n  pass\n", "elif a:\n  pass\n", ""),
+            ("x = ", "await ", "a"),
+            ("x = a", "**a", ""),
+            ("x = ", "`${", "1"),
+            ("x = ", "!", "1"),
+            ("x = 1", " ? 1 : 1", ""),
+            ("x = ", "a => ", "1"),
+            ("", "if (a) b(); else ", "c()"),
+            ("", "a: ", "b()"),
+            ("x = ", "a = ", "1"),
+            ("x = a", "?.b()", ""),
+            ("x = ", "typeof ", "a"),
+            ("let x: ", "a | ", "b = 1"),
+            ("let x: a", "[]", " = 1"),
+        ] {
+            let source = deep(first, piece, last, bytes);
+            for language in [Language::Python, Language::JavaScript, Language::TypeScript] {
+                let verdict = code::review(language, Level::Strict, &source);
+                assert!(bytes <= code::MAX_BYTES || verdict.is_err(), "{first}{piece}");
+            }
+        }
+    }
+}

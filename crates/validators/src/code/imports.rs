@@ -4,10 +4,18 @@ use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, Stmt, StmtImport, StmtImportFrom};
 use ruff_python_parser::parse_module;
 
-use super::{Language, javascript};
+use super::{DEEP_STACK, Language, MAX_BYTES, javascript};
 
-/// The names as they are written; of JavaScript, also those that are put together out of constants.
+/// The names as they are written; of JavaScript, also those that are put together out of constants. A source that is too
+/// long to be judged is refused for that alone, and not parsed here either.
 pub(crate) fn imports(language: Language, source: &str) -> Vec<String> {
+    if source.len() > MAX_BYTES {
+        return Vec::new();
+    }
+    stacker::grow(DEEP_STACK, || parsed(language, source))
+}
+
+fn parsed(language: Language, source: &str) -> Vec<String> {
     match language {
         Language::Python => {
             let mut found = ImportedModules::default();

@@ -43,8 +43,6 @@ use scope::{Scopes, Things};
 
 /// Brackets open at once: what nests deeper is not parsed.
 const DEEPEST: usize = 300;
-/// The parser goes down with the source; this is enough for the longest source that is read.
-const STACK: usize = 256 << 20;
 /// Findings of each kind.
 const MOST_FINDINGS: usize = 20;
 
@@ -75,47 +73,45 @@ fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Find
     if deeper_than(source, DEEPEST) {
         return Err(Finding::new("code-syntax", format!("nested deeper than {DEEPEST} brackets")));
     }
-    stacker::grow(STACK, || {
-        let allocator = Allocator::default();
-        // A program is a module or a script, and types are often written into what is called JavaScript; whichever it
-        // is, it must be valid as one of them.
-        let typed_script = SourceType::ts().with_commonjs(true);
-        let javascript = [
-            SourceType::mjs().with_jsx(true),
-            SourceType::cjs(),
-            SourceType::script(),
-            SourceType::ts(),
-            typed_script,
-            SourceType::tsx(),
-        ];
-        let types = [SourceType::ts(), SourceType::tsx(), typed_script];
-        let kinds = if typescript { &types[..] } else { &javascript[..] };
-        // Scripts know comments that modules do not: what looks like one is read both ways.
-        let both_ways = source.contains("<!--") || source.contains("-->");
-        let mut first_error = None;
-        let mut read: Option<Reader<'_>> = None;
-        for kind in kinds {
-            let parsed = Parser::new(&allocator, source, *kind).parse();
-            if !parsed.panicked && parsed.diagnostics.is_empty() {
-                let mut reader = Reader::new(level, source);
-                reader.read(&parsed.program);
-                match &mut read {
-                    Some(earlier) => earlier.findings.append(&mut reader.findings),
-                    None => read = Some(reader),
-                }
-                if !both_ways {
-                    break;
-                }
+    let allocator = Allocator::default();
+    // A program is a module or a script, and types are often written into what is called JavaScript; whichever it
+    // is, it must be valid as one of them.
+    let typed_script = SourceType::ts().with_commonjs(true);
+    let javascript = [
+        SourceType::mjs().with_jsx(true),
+        SourceType::cjs(),
+        SourceType::script(),
+        SourceType::ts(),
+        typed_script,
+        SourceType::tsx(),
+    ];
+    let types = [SourceType::ts(), SourceType::tsx(), typed_script];
+    let kinds = if typescript { &types[..] } else { &javascript[..] };
+    // Scripts know comments that modules do not: what looks like one is read both ways.
+    let both_ways = source.contains("<!--") || source.contains("-->");
+    let mut first_error = None;
+    let mut read: Option<Reader<'_>> = None;
+    for kind in kinds {
+        let parsed = Parser::new(&allocator, source, *kind).parse();
+        if !parsed.panicked && parsed.diagnostics.is_empty() {
+            let mut reader = Reader::new(level, source);
+            reader.read(&parsed.program);
+            match &mut read {
+                Some(earlier) => earlier.findings.append(&mut reader.findings),
+                None => read = Some(reader),
             }
-            first_error
-                .get_or_insert_with(|| parsed.diagnostics.iter().next().map(ToString::to_string).unwrap_or_default());
+            if !both_ways {
+                break;
+            }
         }
-        if let Some(reader) = read {
-            return Ok(reader);
-        }
-        let error = first_error.unwrap_or_default();
-        Err(Finding::new("code-syntax", format!("the source does not parse: {error}")))
-    })
+        first_error
+            .get_or_insert_with(|| parsed.diagnostics.iter().next().map(ToString::to_string).unwrap_or_default());
+    }
+    if let Some(reader) = read {
+        return Ok(reader);
+    }
+    let error = first_error.unwrap_or_default();
+    Err(Finding::new("code-syntax", format!("the source does not parse: {error}")))
 }
 
 fn deeper_than(source: &str, most: usize) -> bool {
