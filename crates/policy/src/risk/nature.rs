@@ -275,12 +275,22 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     {
         return Nature { kind: Some(kind), told_by: Told::Description, ..found };
     }
+    if only_looks && let Some(kind) = phrase::does_besides(whole_sentence(described)) {
+        let grave = kind.is_grave() && !(trifling && kind == Kind::Delete);
+        let kind = if grave { kind } else { Kind::Change };
+        return Nature { kind: Some(kind), told_by: Told::Description, ..found };
+    }
     let lower = described.to_lowercase();
     let own = name_words.iter().any(|word| OWN.contains(word.as_str()));
     if !only_looks && !trifling && !own && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// The first sentence with all its parts.
+fn whole_sentence(described: &str) -> &str {
+    described.split(['\n', '。']).next().and_then(|line| line.split(". ").next()).unwrap_or_default()
 }
 
 /// The grave thing that the first sentence of a description adds to its first verb.

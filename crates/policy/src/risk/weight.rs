@@ -332,7 +332,7 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
 /// something is done to it.
 pub(super) fn unknown(declared: &ToolSecurity, name: &[String], found: Nature) -> Option<(Told, Kind)> {
     let said = declared.hints.read_only == Some(true) || declared.hints.destructive == Some(false);
-    if !matches!(found.kind, None | Some(Kind::Manage)) || said || found.on_page {
+    if !matches!(found.kind, None | Some(Kind::Manage)) || found.on_page {
         return None;
     }
     let chooses = |argument: &Argument| CHOOSING_TOO.contains(words(&argument.name).join("_").as_str());
@@ -341,8 +341,12 @@ pub(super) fn unknown(declared: &ToolSecurity, name: &[String], found: Nature) -
     if declared.arguments.iter().find(listed).is_some_and(|argument| argument.words.iter().all(is_known)) {
         return None;
     }
+    // Whatever its server says of it: what is done is told by each call.
     if let Some(open) = declared.arguments.iter().position(|argument| chooses(argument) && !argument.closed) {
         return Some((Told::Choice(open), Kind::Unknown));
+    }
+    if said {
+        return None;
     }
     let said = senses::described(declared);
     let described = words(said);
