@@ -35,6 +35,7 @@ impl Handler for Kernel {
     fn request(&self, mut context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let _in_flight = self.exchange_state().note_in_flight(&mut context, &request);
+            gate::RisingProgress::enter(&mut context, request.params.as_ref());
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
             let is_call = &*request.method == method::TOOLS_CALL;
