@@ -67,6 +67,7 @@ impl Handler for Kernel {
                 Ok(reply) if is_call => with_error(&context, reply),
                 Ok(reply) => reply,
                 Err(fault) => {
+                    let fault = if is_call { Box::pin(self.with_what_was_meant(&context, fault)).await } else { fault };
                     tracing::debug!(session = %context.session.id, %fault, "refused");
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
                     let is_own = called.is_some_and(|name| names::is_reserved(&name));
