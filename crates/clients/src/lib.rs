@@ -13,6 +13,7 @@ mod greeting;
 mod host;
 mod introduction;
 mod link;
+mod listed;
 mod listen;
 mod notices;
 mod session;

@@ -13,7 +13,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
 use super::{Kernel, object_of, text_of, waiting};
-use crate::clients::{self, ClientState, OF_MGP, told, told_upstream, with_error};
+use crate::clients::{self, AwaitedList, ClientState, OF_MGP, told, told_upstream, with_error};
 use crate::directory::{ListKind, View};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
@@ -180,7 +180,21 @@ impl Kernel {
         if cursor.is_some_and(|cursor| cursor.as_text().is_none_or(|text| !text.is_empty())) {
             return Err(Fault::new(FaultKind::InvalidParams, "unknown cursor: this list has one page"));
         }
+        let awaited = AwaitedList::of(context, kind);
         self.wait_for_servers().await;
+        let list = self.listed(context, kind).await?;
+        if let Some(awaited) = awaited {
+            awaited.given(&list);
+        }
+        Ok(Ok(match context.caller.era() {
+            Era::Legacy => list,
+            Era::Modern => bridge::modern_result(list, &request.method),
+        })
+        .into())
+    }
+
+    /// What a client is listed at this moment.
+    pub(crate) async fn listed(&self, context: &Context, kind: ListKind) -> Result<Raw, Fault> {
         let view = self.view();
         let mut list = self.gate().visible(context, &*view, kind).await?;
         if kind == ListKind::Tools {
@@ -193,11 +207,7 @@ impl Kernel {
                 list = with_own_tools(&list, &own);
             }
         }
-        Ok(Ok(match context.caller.era() {
-            Era::Legacy => list,
-            Era::Modern => bridge::modern_result(list, &request.method),
-        })
-        .into())
+        Ok(list)
     }
 
     /// A list that says whose part of it could not be had. Why is for the operator to know: it is the server's text.
