@@ -362,7 +362,7 @@ impl Gate<'_> {
                     }
                 }
                 _ = tick.tick() => {
-                    notice.again(deadline.saturating_duration_since(Instant::now()));
+                    notice.again();
                     continue;
                 }
                 () = watched.changed() => {}

@@ -58,7 +58,7 @@ pub use options::GateOptions;
 pub use passage::{PASSAGES, Passage, Subject, could_be_known};
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use progress::{PROGRESS_INTERVAL, countdown};
+pub use progress::{PROGRESS_INTERVAL, RisingProgress, SAID_BY, still_waits};
 pub use record::{Permit, is_outcome_unknown};
 pub use refused::{blocked, unavailable};
 pub use request::{Reading, Sent};
