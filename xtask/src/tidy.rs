@@ -10,6 +10,7 @@ mod effects;
 mod modules;
 mod pages;
 mod ratchet;
+mod wide;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
         check_file(path, &text, &mut findings);
         findings.refusals.extend(pages::lost_files(path, &text, &files));
         findings.refusals.extend(effects::check(path, &text));
+        findings.refusals.extend(wide::check(path, &text));
         ratchet.count(path, &text);
         modules.note(path, &text);
         if code::is_source(path) {

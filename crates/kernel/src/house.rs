@@ -27,8 +27,8 @@ use crate::gate::{Presented, with_delegation_beside};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::services::house::{
-    AccessRights, BackgroundWork, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House, OngoingCalls,
-    ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup,
+    AccessRights, BackgroundWork, ClientSessions, Conduct, Entitlements, EventHouse, GateAnswers, OngoingCalls,
+    ProfileTools, RecordKeeping, RegistryHouse, Requester, ServerDirectory, ServerView, Setup,
 };
 use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, ServerOffers, ServerRegistration};
 use crate::services::{Services, ToolContext, table};
@@ -308,8 +308,14 @@ impl Setup for Kernel {
     }
 }
 
-impl House for Kernel {
-    fn shared(&self) -> Arc<DynHouse> {
+impl EventHouse for Kernel {
+    fn shared(&self) -> Arc<dyn EventHouse> {
+        Arc::new(self.clone())
+    }
+}
+
+impl RegistryHouse for Kernel {
+    fn shared(&self) -> Arc<dyn RegistryHouse> {
         Arc::new(self.clone())
     }
 }

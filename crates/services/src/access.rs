@@ -19,7 +19,7 @@ use switchboard_protocol::mgp::{DefaultPolicy, Extension, method};
 use switchboard_store::{AccessSelector, EntryType, Permission, Store, StoreError};
 use switchboard_wire::Raw;
 
-use super::house::{AccessRights, DynHouse, ServerDirectory};
+use super::house::{AccessRights, RecordKeeping, ServerDirectory};
 use super::not_admin;
 use super::operator_actions::OperatorActions;
 use super::principal;
@@ -105,8 +105,8 @@ struct AccessControl<'a, H: ?Sized> {
     store: Option<&'a Store>,
 }
 
-impl<'a> AccessControl<'a, DynHouse> {
-    fn of(house: &'a DynHouse) -> Self {
+impl<'a, H: RecordKeeping + ?Sized> AccessControl<'a, H> {
+    fn of(house: &'a H) -> Self {
         Self { house, store: house.store() }
     }
 }

@@ -32,7 +32,7 @@ pub use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
 
-use super::house::DynHouse;
+use super::house::Setup;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
@@ -117,15 +117,15 @@ impl VisibleTools {
 }
 
 /// Answers searches, and says which tools stand in whose list.
-pub struct ToolFinder<'a> {
-    house: &'a DynHouse,
+pub struct ToolFinder<'a, H: ?Sized> {
+    house: &'a H,
     discovery: &'a FinderState,
 }
 
-impl<'a> ToolFinder<'a> {
+impl<'a, H: Setup + ?Sized> ToolFinder<'a, H> {
     /// That of a house.
     #[must_use]
-    pub fn of(house: &'a DynHouse) -> Self {
+    pub fn of(house: &'a H) -> Self {
         Self { house, discovery: &house.services().discovery }
     }
 }

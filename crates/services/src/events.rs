@@ -27,7 +27,7 @@ use switchboard_protocol::{Fault, mgp};
 use switchboard_wire::{Edit, Notification, Raw};
 use tokio::time::Instant;
 
-use crate::house::{AccessRights, BackgroundWork, DynHouse, Requester, ServerDirectory};
+use crate::house::{AccessRights, BackgroundWork, EventHouse, Requester, ServerDirectory, Setup};
 
 /// Ids that are remembered, to tell an event that comes again.
 const REMEMBERED: usize = 16_384;
@@ -126,10 +126,10 @@ impl<H: ?Sized> Clone for EventService<H> {
     }
 }
 
-impl EventService<DynHouse> {
+impl EventService<dyn EventHouse> {
     /// That of a house.
     #[must_use]
-    pub fn of(house: &DynHouse) -> Self {
+    pub fn of<H: Setup + EventHouse + ?Sized>(house: &H) -> Self {
         Self { house: house.shared(), events: house.services().events.clone() }
     }
 }

@@ -1,7 +1,7 @@
 //! What services ask of the house around them. A service takes these, and not the kernel: what it can reach is what it says.
 //!
-//! Each trait is one part of the house; [`House`] is all of them, for rows of the table and for services that need most. The
-//! kernel implements them, and a test may. Servers and what they offer are seen as a [`ServerView`], rights as [`Entitlements`], each
+//! Each trait is one part of the house, and those of services that need several stand behind them. [`House`] is all of it, for the
+//! table and who reads it alone (tidy looks). The kernel implements the parts, and a test may. Servers and what they offer are seen as a [`ServerView`], rights as [`Entitlements`], each
 //! at one moment: a service that looks twice sees the same.
 
 use std::sync::Arc;
@@ -347,22 +347,32 @@ pub trait Setup: Send + Sync {
     fn servers_changed(&self);
 }
 
-/// The whole house.
-pub trait House:
-    ServerDirectory
-    + AccessRights
-    + Conduct
-    + RecordKeeping
-    + BackgroundWork
-    + ClientSessions
-    + OngoingCalls
-    + GateAnswers
-    + Setup
-    + 'static
-{
+/// What subscriptions need, which outlive the request that begins them.
+pub trait EventHouse: ServerDirectory + AccessRights + BackgroundWork + 'static {
     /// The same for work that outlives a request.
-    fn shared(&self) -> Arc<DynHouse>;
+    fn shared(&self) -> Arc<dyn EventHouse>;
 }
 
-/// A house, whichever it is.
+/// What finding tools needs.
+pub trait FinderHouse: ServerDirectory + AccessRights + RecordKeeping + ClientSessions + Setup {}
+
+impl<T: ServerDirectory + AccessRights + RecordKeeping + ClientSessions + Setup> FinderHouse for T {}
+
+/// What manifests need: they name the tools for finding others.
+pub trait ManifestHouse: FinderHouse + Conduct {}
+
+impl<T: FinderHouse + Conduct> ManifestHouse for T {}
+
+/// What registration needs: a tool that was written is loaded for its author, and a server may end when nobody asks.
+pub trait RegistryHouse: FinderHouse + Conduct + BackgroundWork + 'static {
+    /// The same for work that outlives a request.
+    fn shared(&self) -> Arc<dyn RegistryHouse>;
+}
+
+/// The whole house.
+pub trait House: EventHouse + ManifestHouse + RegistryHouse + OngoingCalls + GateAnswers {}
+
+impl<T: EventHouse + ManifestHouse + RegistryHouse + OngoingCalls + GateAnswers> House for T {}
+
+/// A house, whichever it is: what rows of the table are given. No service takes it.
 pub type DynHouse = dyn House;

@@ -18,7 +18,7 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use super::discovery::{FinderState, ToolFinder};
-use super::house::{DynHouse, ServerView};
+use super::house::{FinderHouse, ServerView, Setup};
 use super::manifest::Manifests;
 
 /// The member of a call that says it.
@@ -50,20 +50,22 @@ struct Bounds {
 }
 
 /// Tells servers what a caller wants to reach, and gives advice.
-pub struct Adviser<'a> {
-    house: &'a DynHouse,
+pub struct Adviser<'a, H: ?Sized> {
+    house: &'a H,
     discovery: &'a FinderState,
     manifests: &'a Manifests,
 }
 
-impl<'a> Adviser<'a> {
+impl<'a, H: Setup + ?Sized> Adviser<'a, H> {
     /// That of a house.
     #[must_use]
-    pub fn of(house: &'a DynHouse) -> Self {
+    pub fn of(house: &'a H) -> Self {
         let services = house.services();
         Self { house, discovery: &services.discovery, manifests: &services.manifests }
     }
+}
 
+impl<H: FinderHouse + ?Sized> Adviser<'_, H> {
     /// Parameters of a call with its intent as this server expects it; `None` where they can stay as they are.
     ///
     /// A server that understands it finds it at both places that are in use. For others a client of the proposal is heard

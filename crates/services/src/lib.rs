@@ -64,15 +64,15 @@ pub use self::tool_context::{AgentTools, COMMAND_LINE, ClientTools, Clients, Too
 shown_by_name! {
     [] FinderState, "FinderState";
     [] VisibleTools, "VisibleTools";
-    [] ToolFinder<'_>, "ToolFinder";
+    [H: ?Sized] ToolFinder<'_, H>, "ToolFinder";
     [] Events, "Events";
     [H: ?Sized] EventService<H>, "EventService";
-    [] Adviser<'_>, "Adviser";
+    [H: ?Sized] Adviser<'_, H>, "Adviser";
     [H: ?Sized] ServerLife<'_, H>, "ServerLife";
     [] Manifests, "Manifests";
-    [] ManifestService<'_>, "ManifestService";
+    [H: ?Sized] ManifestService<'_, H>, "ManifestService";
     [] Registry, "Registry";
-    [] Registrar<'_>, "Registrar";
+    [H: ?Sized] Registrar<'_, H>, "Registrar";
 }
 
 /// What services keep, each its own.

@@ -18,7 +18,7 @@ use switchboard_protocol::spoken::NAME;
 use switchboard_upstream::{ListKind, Order, Restart, Server, millis, speaks_of_life};
 use switchboard_wire::{Notification, Object, Raw};
 
-use super::house::{AccessRights, DynHouse, Requester, ServerDirectory};
+use super::house::{AccessRights, RecordKeeping, Requester, ServerDirectory};
 use super::principal;
 use super::row::{Needs, OwnMethod, OwnTool, object, run, text};
 
@@ -94,9 +94,9 @@ pub struct ServerLife<'a, H: ?Sized> {
     audit: &'a Auditor,
 }
 
-impl<'a> ServerLife<'a, DynHouse> {
+impl<'a, H: RecordKeeping + ?Sized> ServerLife<'a, H> {
     /// That of a house.
-    pub fn of(house: &'a DynHouse) -> Self {
+    pub fn of(house: &'a H) -> Self {
         Self { house, audit: house.audit() }
     }
 }

@@ -37,7 +37,7 @@ use switchboard_validators::screen;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::discovery::ToolFinder;
-use super::house::{DynHouse, ServerView, ShownTool, ToolRoute};
+use super::house::{ManifestHouse, ServerDirectory, ServerView, Setup, ShownTool, ToolRoute};
 use super::row::{Form, OwnMethod, OwnTool, run};
 use build::{Built, Known};
 
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[OwnMethod] = &[OwnMethod::method(
 .tool(OwnTool::new(GET_MANIFEST, schema).only_reads().in_manifests_and_when(is_listed))];
 
 /// Whether the tool is listed: for clients that speak any of the proposals, where no server's own is in its place.
-fn is_listed(house: &DynHouse, context: &Context) -> bool {
+fn is_listed<H: ServerDirectory + ?Sized>(house: &H, context: &Context) -> bool {
     let capabilities = &context.caller.capabilities;
     capabilities.as_bytes().len() > 2
         && house.view().tool(GET_MANIFEST).is_none()
@@ -87,17 +87,19 @@ fn schema() -> Value {
 }
 
 /// Puts manifests together, and tells of changed ones.
-pub struct ManifestService<'a> {
-    house: &'a DynHouse,
+pub struct ManifestService<'a, H: ?Sized> {
+    house: &'a H,
     manifests: &'a Manifests,
 }
 
-impl<'a> ManifestService<'a> {
+impl<'a, H: Setup + ?Sized> ManifestService<'a, H> {
     /// That of a house.
-    pub fn of(house: &'a DynHouse) -> Self {
+    pub fn of(house: &'a H) -> Self {
         Self { house, manifests: &house.services().manifests }
     }
+}
 
+impl<H: ManifestHouse + ?Sized> ManifestService<'_, H> {
     /// Answers `get_manifest`: all of it for a program, and for a model as much as a search may bring.
     async fn get_manifest(&self, context: &Context, asked: ManifestParams, form: Form) -> Result<Raw, Fault> {
         self.house.wait_for_servers().await;

@@ -26,7 +26,7 @@ use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
 use switchboard_upstream::{ServerSpec, names};
 
-use super::house::DynHouse;
+use super::house::{AccessRights, RecordKeeping, RegistryHouse, ServerDirectory, Setup};
 pub use super::server_offers::{
     Builder, Creating, KnownServer, Lifetime, Registering, Run, ServerOffers, ServerRegistration, Source,
 };
@@ -129,15 +129,15 @@ impl Registry {
 }
 
 /// Registers servers and takes them away again.
-pub struct Registrar<'a> {
-    house: &'a DynHouse,
+pub struct Registrar<'a, H: ?Sized> {
+    house: &'a H,
     registry: &'a Registry,
 }
 
-impl<'a> Registrar<'a> {
+impl<'a, H: AccessRights + Setup + ?Sized> Registrar<'a, H> {
     /// That of a house.
     #[must_use]
-    pub fn of(house: &'a DynHouse) -> Self {
+    pub fn of(house: &'a H) -> Self {
         Self { house, registry: &house.services().registry }
     }
 
@@ -150,7 +150,9 @@ impl<'a> Registrar<'a> {
         let is_whole = !session.identity.is_limited() && who.tokens.is_empty();
         is_whole && (session.identity.admin || named())
     }
+}
 
+impl<H: RegistryHouse + ?Sized> Registrar<'_, H> {
     /// A session has ended: what was registered for it alone goes with it.
     pub fn session_ended(&self, session: &str) {
         for id in self.registry.of_session(session) {
@@ -166,7 +168,10 @@ impl<'a> Registrar<'a> {
 ///
 /// # Errors
 /// It cannot be known now what they may use.
-pub async fn offered_to(house: &DynHouse, asker: &Asker) -> Result<Vec<OfferedServer>, Fault> {
+pub async fn offered_to<H: ServerDirectory + AccessRights + Setup>(
+    house: &H,
+    asker: &Asker,
+) -> Result<Vec<OfferedServer>, Fault> {
     Listing::of(house).offered(&asker.requester(house)).await
 }
 
@@ -175,7 +180,10 @@ pub async fn offered_to(house: &DynHouse, asker: &Asker) -> Result<Vec<OfferedSe
 ///
 /// # Errors
 /// It cannot be known now what they may use.
-pub async fn known_to(house: &DynHouse, asker: &Asker) -> Result<HashMap<Arc<str>, usize>, Fault> {
+pub async fn known_to<H: ServerDirectory + AccessRights + Setup>(
+    house: &H,
+    asker: &Asker,
+) -> Result<HashMap<Arc<str>, usize>, Fault> {
     Listing::of(house).known(&asker.requester(house)).await
 }
 
@@ -183,6 +191,10 @@ pub async fn known_to(house: &DynHouse, asker: &Asker) -> Result<HashMap<Arc<str
 ///
 /// # Errors
 /// It cannot be known now what they may use.
-pub async fn offered_for(house: &DynHouse, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+pub async fn offered_for<H: ServerDirectory + AccessRights + RecordKeeping + Setup>(
+    house: &H,
+    asker: &Asker,
+    needed: &str,
+) -> Result<Vec<Offer>, Fault> {
     Recommender::of(house).offers(asker, needed).await
 }

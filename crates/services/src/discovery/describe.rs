@@ -41,7 +41,7 @@ pub(crate) const ROWS: &[OwnMethod] = &[
         run!(house, call => {
             let finder = ToolFinder::of(house);
             let view = finder.view_to_search().await?;
-            finder.request_tools(call.context, &view, call.read()?).await
+            finder.request_or_create(call.context, &view, call.read()?).await
         }),
     )
     .tool(tool("mgp_tools_request", request_schema)),

@@ -15,14 +15,14 @@ use switchboard_upstream::ListKind;
 use switchboard_wire::{Edit, Notification, Raw};
 
 use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
-use crate::house::ServerView;
+use crate::house::{FinderHouse, ServerView};
 use crate::registry::Registrar;
 use crate::tool_context::Bearing;
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
 
-impl ToolFinder<'_> {
+impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
     /// A list of tools, cut down to what this client is given, with the kernel's tools for finding the others, under names that are
     /// as long as this client takes them.
     pub async fn narrowed(&self, context: &Context, view: &Arc<dyn ServerView>, list: Raw) -> Raw {

@@ -17,7 +17,7 @@ use switchboard_wire::{Edit, Object, Raw, Request};
 
 use super::results::{FoundTool, fitting};
 use super::{ToolFinder, VisibleTools, instructions};
-use crate::house::ServerView;
+use crate::house::{FinderHouse, RegistryHouse, ServerView};
 use crate::principal;
 use crate::registry::{Registrar, Written};
 
@@ -94,7 +94,26 @@ pub(super) struct Evict {
     tools: Vec<String>,
 }
 
-impl ToolFinder<'_> {
+impl<H: RegistryHouse + ?Sized> ToolFinder<'_, H> {
+    /// Loads the tools that somebody lacks, or takes the one that they wrote instead.
+    pub(super) async fn request_or_create(
+        &self,
+        context: &Context,
+        view: &Arc<dyn ServerView>,
+        mut asked: Wanted,
+    ) -> Result<Raw, Fault> {
+        if asked.reason.as_deref().is_some_and(|word| !REASONS.contains(&word)) {
+            let text = format!("`reason` is none of {}", REASONS.map(|word| format!("`{word}`")).join(", "));
+            return Err(Fault::new(FaultKind::InvalidParams, text));
+        }
+        match asked.create.take() {
+            Some(written) => Box::pin(Registrar::of(self.house).create_tool(context, written)).await,
+            None => self.request_tools(context, view, asked).await,
+        }
+    }
+}
+
+impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
     /// What is searched: nothing while the kernel ends, because what is found could not be called.
     pub(super) async fn view_to_search(&self) -> Result<Arc<dyn ServerView>, Fault> {
         if self.house.is_draining() {
@@ -199,20 +218,8 @@ impl ToolFinder<'_> {
         written_as_raw(&answer)
     }
 
-    pub(super) async fn request_tools(
-        &self,
-        context: &Context,
-        view: &Arc<dyn ServerView>,
-        asked: Wanted,
-    ) -> Result<Raw, Fault> {
-        let Wanted { reason, context: about, requirements, create } = asked;
-        if reason.is_some_and(|word| !REASONS.contains(&word.as_str())) {
-            let text = format!("`reason` is none of {}", REASONS.map(|word| format!("`{word}`")).join(", "));
-            return Err(Fault::new(FaultKind::InvalidParams, text));
-        }
-        if let Some(written) = create {
-            return Box::pin(Registrar::of(self.house).create_tool(context, written)).await;
-        }
+    async fn request_tools(&self, context: &Context, view: &Arc<dyn ServerView>, asked: Wanted) -> Result<Raw, Fault> {
+        let Wanted { context: about, requirements, .. } = asked;
         let limit = risk_limit(requirements.preferred_risk_level.as_deref(), "preferred_risk_level")?;
         let mut wanted = requirements.capabilities;
         if wanted.is_empty() && !about.trim().is_empty() {

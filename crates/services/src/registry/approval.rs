@@ -20,7 +20,7 @@ use switchboard_store::{ApprovalState, Claim, Claimed, Digest, HeldCall, Store, 
 use switchboard_wire::Raw;
 use switchboard_wire::canonical::exact;
 
-use crate::house::DynHouse;
+use crate::house::{AccessRights, Conduct, RecordKeeping, Setup};
 use crate::principal;
 
 /// How long a question stays open.
@@ -83,7 +83,7 @@ pub(crate) struct Approvals<'a> {
 
 impl<'a> Approvals<'a> {
     /// Those of a house.
-    pub(crate) fn of(house: &'a DynHouse) -> Self {
+    pub(crate) fn of<H: AccessRights + Conduct + RecordKeeping + Setup + ?Sized>(house: &'a H) -> Self {
         Self {
             policy: house.approval_policy(),
             store: house.store(),

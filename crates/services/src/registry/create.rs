@@ -21,6 +21,7 @@ use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::register::invalid;
 use super::{Creating, Lifetime, Registrar, Run, ServerRegistration};
 use crate::discovery::ToolFinder;
+use crate::house::{AccessRights, RegistryHouse, Setup};
 use crate::principal;
 
 /// The programs around the code.
@@ -46,7 +47,7 @@ pub(crate) struct Written {
     code: String,
 }
 
-impl<'a> Registrar<'a> {
+impl<'a, H: AccessRights + Setup + ?Sized> Registrar<'a, H> {
     /// Whether somebody may write tools, and under which rules.
     pub(crate) fn creating(&self, context: &Context) -> Option<&'a Creating> {
         let offers = self.house.server_offers();
@@ -80,7 +81,9 @@ impl<'a> Registrar<'a> {
             "code_safety": safety,
         }))
     }
+}
 
+impl<H: RegistryHouse + ?Sized> Registrar<'_, H> {
     /// Takes a tool that an agent wrote.
     pub(crate) async fn create_tool(&self, context: &Context, written: Written) -> Result<Raw, Fault> {
         let answer = self.judge_and_create(context, written).await?;

@@ -19,7 +19,7 @@ use switchboard_wire::{Notification, Raw};
 
 use super::register::invalid;
 use super::{Registry, Run};
-use crate::house::{AccessRights, DynHouse, Entitlements, Requester, ServerDirectory, ServerView};
+use crate::house::{AccessRights, Entitlements, Requester, ServerDirectory, ServerView, Setup};
 
 /// A server as somebody may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub(super) struct Listing<'a, H: ?Sized> {
     pub(super) registry: &'a Registry,
 }
 
-impl<'a> Listing<'a, DynHouse> {
-    pub(super) fn of(house: &'a DynHouse) -> Self {
+impl<'a, H: Setup + ?Sized> Listing<'a, H> {
+    pub(super) fn of(house: &'a H) -> Self {
         Self { house, registry: &house.services().registry }
     }
 }

@@ -22,7 +22,7 @@ use super::listing::{Asker, Listing};
 use super::register::invalid;
 use super::{KnownServer, OfferedServer, Source};
 use crate::discovery::FinderState;
-use crate::house::{AccessRights, DynHouse, ServerDirectory};
+use crate::house::{AccessRights, RecordKeeping, ServerDirectory, Setup};
 use crate::principal;
 
 /// Recommendations where nobody says how many, and at most.
@@ -109,8 +109,8 @@ pub(super) struct Recommender<'a, H: ?Sized> {
     pub(super) audit: &'a Auditor,
 }
 
-impl<'a> Recommender<'a, DynHouse> {
-    pub(super) fn of(house: &'a DynHouse) -> Self {
+impl<'a, H: RecordKeeping + Setup + ?Sized> Recommender<'a, H> {
+    pub(super) fn of(house: &'a H) -> Self {
         Self {
             listing: Listing::of(house),
             discovery: &house.services().discovery,

@@ -22,6 +22,7 @@ use switchboard_wire::Raw;
 use super::approval::Approvals;
 use super::approval::{Agreed, ApprovalRequest, how_to_go_on};
 use super::{Entry, Lifetime, Registering, Registrar, Run, ServerRegistration};
+use crate::house::{AccessRights, RegistryHouse, Setup};
 use crate::operator_actions::OperatorActions;
 use crate::principal;
 
@@ -62,14 +63,16 @@ struct Gone {
     reason: Option<String>,
 }
 
-impl<'a> Registrar<'a> {
+impl<'a, H: AccessRights + Setup + ?Sized> Registrar<'a, H> {
     /// Whether somebody may register servers, and under which rules.
     pub(super) fn registering(&self, context: &Context) -> Option<&'a Registering> {
         let offers = self.house.server_offers();
         let rules = offers.register.as_ref().filter(|_| offers.builder.is_some())?;
         self.may(context, &rules.principals).then_some(rules)
     }
+}
 
+impl<H: RegistryHouse + ?Sized> Registrar<'_, H> {
     pub(super) async fn register_server(&self, context: &Context, params: &Raw) -> Result<Value, Fault> {
         let Some(rules) = self.registering(context) else {
             let fault = Fault::new(FaultKind::PermissionDenied, "you may not register servers here")

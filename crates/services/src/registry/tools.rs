@@ -12,7 +12,7 @@ use switchboard_protocol::proposals::{self, Proposal, RECOMMEND_SERVERS};
 use super::Registrar;
 use super::listing::Listing;
 use super::recommend::Recommender;
-use crate::house::DynHouse;
+use crate::house::{AccessRights, RegistryHouse, Setup};
 use crate::not_admin;
 use crate::row::{Answer, Form, Needs, OwnCall, OwnMethod, OwnTool, object, run, text, texts};
 
@@ -65,11 +65,11 @@ const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
 }
 
 /// Whether a client may register servers.
-fn registers(house: &DynHouse, context: &Context) -> bool {
+fn registers<H: AccessRights + Setup + ?Sized>(house: &H, context: &Context) -> bool {
     Registrar::of(house).registering(context).is_some()
 }
 
-async fn register(house: &DynHouse, call: &OwnCall<'_>) -> Result<Answer, Fault> {
+async fn register<H: RegistryHouse + ?Sized>(house: &H, call: &OwnCall<'_>) -> Result<Answer, Fault> {
     let is_off = house.server_offers().register.is_none();
     match call.form {
         Form::Tool if is_off => Ok(Answer::Unknown),
@@ -80,7 +80,7 @@ async fn register(house: &DynHouse, call: &OwnCall<'_>) -> Result<Answer, Fault>
     }
 }
 
-async fn deregister(house: &DynHouse, call: &OwnCall<'_>) -> Result<Answer, Fault> {
+async fn deregister<H: RegistryHouse + ?Sized>(house: &H, call: &OwnCall<'_>) -> Result<Answer, Fault> {
     let offers = house.server_offers();
     if offers.register.is_none() && offers.create.is_none() {
         return Err(switched_off(method::DISCOVERY_DEREGISTER));

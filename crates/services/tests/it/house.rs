@@ -18,8 +18,9 @@ use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_services::house::{
-    AccessRights, BackgroundWork, CallableTool, ClientSessions, Conduct, DynHouse, Entitlements, GateAnswers, House,
-    OngoingCalls, ProfileTools, RecordKeeping, Requester, ServerDirectory, ServerView, Setup, ShownTool, ToolRoute,
+    AccessRights, BackgroundWork, CallableTool, ClientSessions, Conduct, Entitlements, EventHouse, GateAnswers,
+    OngoingCalls, ProfileTools, RecordKeeping, RegistryHouse, Requester, ServerDirectory, ServerView, Setup, ShownTool,
+    ToolRoute,
 };
 use switchboard_services::registry::ServerOffers;
 use switchboard_services::{Services, ToolContext, table};
@@ -374,8 +375,14 @@ impl Setup for Empty {
     fn servers_changed(&self) {}
 }
 
-impl House for Empty {
-    fn shared(&self) -> Arc<DynHouse> {
+impl EventHouse for Empty {
+    fn shared(&self) -> Arc<dyn EventHouse> {
+        Arc::new(self.clone())
+    }
+}
+
+impl RegistryHouse for Empty {
+    fn shared(&self) -> Arc<dyn RegistryHouse> {
         Arc::new(self.clone())
     }
 }
