@@ -331,7 +331,7 @@ impl<'a> Limits<'a> {
         }
         let mut manifest = false;
         if *field == Field::Unknown || (known.document || is_place && is_text) && !is_body {
-            let pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
+            let pairs = document::read_as(text, known.document).map_err(|finding| refused(ARGUMENTS, finding))?;
             let of_cluster = self.checks.about.speaks_of_clusters;
             manifest = of_cluster && value::is_manifest(text, &pairs, known.spec);
             self.document(text, &pairs, manifest, depth + 1)?;
