@@ -60,7 +60,7 @@ tables! {
     /// What nothing can be known of: it is made or unmade.
     MAKING = "set reset clear update put push make close cancel";
     /// In front of what is looked at.
-    CHOSEN_ONES = "latest recent top current newest best hot all";
+    CHOSEN_ONES = "latest recent current newest";
 }
 
 /// Parts of a sentence that are looked at, and words of one.
