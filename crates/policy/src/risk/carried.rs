@@ -183,7 +183,8 @@ tables! {
     SHELLS = "shell bash terminal powershell";
     /// Where statements are read only, as a name says.
     READING_NAMES = "read readonly select";
-    /// Signs of a page in the description of a tool.
+    /// Signs of a page in the description of a tool, and arguments that bear them out.
+    ON_PAGES = "ref element uid by locator xpath css url tab tab_id index backend_node_id node_id frame";
     PAGES_SAID = "browser page element webpage";
     /// Languages of statements that a description may name.
     SPOKEN = "sql cypher database databases select";
@@ -431,7 +432,7 @@ impl Tool<'_> {
         if language || code || self.is_code_by_key(&key) || self.is_kept(&key, last, starts(&CODES)) {
             return Some(Carries::Code);
         }
-        self.is_command_by_key(&key, lists).then_some(Carries::Command)
+        self.is_command_by_key(&key).then_some(Carries::Command)
     }
 
     fn is_statement(&self, key: &str, last: &str, all: &[String], starts: bool) -> bool {
@@ -460,7 +461,7 @@ impl Tool<'_> {
         let says = |list: &Set| all.iter().any(|word| list.contains(word.as_str()));
         let page = self.has_name(&PAGES)
             || self.has_argument(&PAGES)
-            || self.said.iter().take(20).any(|word| PAGES_SAID.contains(word.as_str()));
+            || self.said.iter().take(20).any(|word| PAGES_SAID.contains(word.as_str())) && self.has_argument(&ON_PAGES);
         // `process_image` does something to an image.
         let nouns = &self.name[usize::from(self.name.first().is_some_and(|first| first == "process"))..];
         let said = self.has_name(&TYPING) && self.said.iter().take(12).any(|word| TERMINALS.contains(word.as_str()));
@@ -527,10 +528,7 @@ impl Tool<'_> {
         starts && !self.looks && self.has_argument(&WORDS_BESIDE) && matches!(key, "file" | "path" | "app" | "name")
     }
 
-    fn is_command_by_key(&self, key: &str, lists: bool) -> bool {
-        if lists {
-            return false;
-        }
+    fn is_command_by_key(&self, key: &str) -> bool {
         // A name that looks tells what comes of it, not what is done: `status` of `command`.
         let parts = || key.split('_');
         let last = parts().next_back().unwrap_or_default();

@@ -50,6 +50,17 @@ tables! {
     /// Nouns behind a verb that make it one as well: `release_date`, `trade_id`.
     ATTRIBUTES = "date dates note notes version versions id ids name names number numbers rate rates code codes type types \
         calendar time times book books";
+    /// What is known of something: a name that ends so is the name of a thing.
+    KNOWLEDGE = "quote quotes privacy alerts info information details status state history stats statistics number numbers size price \
+        prices rate rates balance balances summary metadata schema count counts metrics usage results schedule schedules comments \
+        notes version versions id ids name names type types date dates time times code codes book books list lists search data \
+        thread threads attachments folders sessions events transactions transfers fees pools height";
+    /// The same behind words that are verbs elsewhere: `stop_times`, `block_info`.
+    KNOWN_SURELY = "info information details status state stats statistics times rates fees conflicts departures arrivals height";
+    /// What nothing can be known of: it is made or unmade.
+    MAKING = "set reset clear update put push make close cancel";
+    /// In front of what is looked at.
+    CHOSEN_ONES = "latest recent current newest";
 }
 
 /// Parts of a sentence that are looked at, and words of one.
@@ -172,6 +183,15 @@ fn participle(word: &str) -> Option<Verb> {
 /// Whether an open verb in a name is half of a noun: `release_date`.
 pub(super) fn is_attribute(name: &[String], at: usize) -> bool {
     at + 2 == name.len() && name.last().is_some_and(|last| ATTRIBUTES.contains(last.as_str()))
+}
+
+/// Whether a name ends with what is known of something, and begins with nothing that is done to it: `swap_quote`, not
+/// `reset_status`.
+pub(super) fn ends_with_knowledge(name: &[String]) -> bool {
+    let [first, .., last] = name else { return false };
+    let is = |word: &str, list: &verbs::Set| list.contains(word);
+    let is_thing = is(last, &KNOWLEDGE) && !nature::leads_as_act(name);
+    is_thing || is(last, &KNOWN_SURELY) && !is(first, &MAKING) || is(first, &CHOSEN_ONES)
 }
 
 /// The same at the beginning of a sentence: `Order book of a symbol`.

@@ -10,6 +10,7 @@
 
 mod catalogs;
 mod client;
+mod computed;
 mod cost;
 mod cypher;
 mod dual;
@@ -36,6 +37,8 @@ use words::{
     SENTENCE, SOURCES, SYSTEM_ACTIONS, TELLING_PRAGMAS,
 };
 
+pub(super) use client::operands;
+pub(super) use computed::{Named, computed};
 pub(super) use mongo::check_members;
 pub(super) use named::{Literal, files, literals};
 
