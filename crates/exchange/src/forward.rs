@@ -595,14 +595,14 @@ fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> 
 fn of_server(server: &Server, Reply { outcome, extra }: Reply) -> Result<Reply, Fault> {
     let outcome = match outcome {
         Ok(result) => match provenance::of_server(&result) {
-            KernelKeys::Clean => Ok(asker::result_of(server.id(), result)),
-            KernelKeys::Stripped(result) => Ok(asker::result_of(server.id(), result)),
+            KernelKeys::Clean => Ok(asker::answer_of(server, result)),
+            KernelKeys::Stripped(result) => Ok(asker::answer_of(server, result)),
             KernelKeys::Ambiguous => {
                 let text = format!("in the result of server `{}` a member stands twice", server.id());
                 return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
             }
         },
-        Err(error) => Err(asker::refusal_of(server.id(), error)),
+        Err(error) => Err(asker::refusal_of(&asker::known_as(server), error)),
     };
     Ok(Reply { outcome, extra })
 }
