@@ -43,6 +43,7 @@ use ending::Ending;
 pub use pending::{AskedAbout, PendingConfirmations};
 use question::{Question, message};
 pub(crate) use watcher::ApprovalWatcher;
+use watcher::Watched;
 
 /// How often a person is asked about one call, whose yes others of the same kind use before it.
 const MAX_ASKED: usize = 3;
@@ -115,6 +116,10 @@ enum Waited {
     Denied(String),
     /// Nobody did; the client's user was asked in this way and said nothing.
     TimedOut(Option<AskingMeans>),
+    /// Somebody agreed to the same call where it waited before, at a kernel that has ended.
+    Before(Box<Approval>),
+    /// The kernel ends, and nobody did so far.
+    Ended,
     /// Nobody did, and the caller may not make the call any more: its answer.
     Refused(Reply),
 }
@@ -206,7 +211,7 @@ impl Gate<'_> {
         if let Claimed::Granted(approval) = question.claim(self, Ticket::Reusable).await? {
             return self.go_by(&question, *approval, None).await.map(Some);
         }
-        question.hold(self, reason).await?;
+        let before = question.hold(self, reason).await?;
         self.audit.note(question.event(event::HELD, None, &question.id)).await;
         let context = attempt.context;
         let capabilities = &context.caller.capabilities;
@@ -222,7 +227,7 @@ impl Gate<'_> {
         let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), "step", "confirmation");
         let left = audit::with(left, "reason", "its caller was gone before anybody answered");
         let mut waiting = Waiting { state: self.state, id: Some(question.id.clone()), left: Some(left) };
-        let waited = self.wait_for_answer(&question).await;
+        let waited = self.wait_for_answer(&question, before.as_deref()).await;
         // What ends in another way has its own record.
         if waited.is_ok() || !context.cancel.is_cancelled() {
             waiting.left = None;
@@ -325,7 +330,7 @@ impl Gate<'_> {
     }
 
     /// Waits for the client's user or the operator, whoever answers first.
-    async fn wait_for_answer(&self, question: &Question<'_>) -> Result<Waited, Fault> {
+    async fn wait_for_answer(&self, question: &Question<'_>, before: Option<&str>) -> Result<Waited, Fault> {
         let context = question.attempt.context;
         let deadline = Instant::now() + self.options().approval_wait;
         let mut way = AskingMeans::of(context);
@@ -336,6 +341,7 @@ impl Gate<'_> {
         let mut refused = std::pin::pin!(self.until_refused(question.attempt));
         let mut asked = false;
         let watched = self.approvals_watched.watch(&question.id);
+        let mut before = before.map(|id| (id, self.approvals_watched.watch(id)));
         let mut late = false;
         loop {
             tokio::select! {
@@ -366,6 +372,14 @@ impl Gate<'_> {
                     continue;
                 }
                 () = watched.changed() => {}
+                id = decided(before.as_ref()) => {
+                    before = None;
+                    if let Claimed::Granted(approval) = question.claim(self, Ticket::Id(id)).await? {
+                        Ending::Withdrawn { by: "answered before" }.end(self.state, &question.id).await;
+                        return Ok(Waited::Before(approval));
+                    }
+                    continue;
+                }
                 () = tokio::time::sleep_until(deadline) => late = true,
                 () = self.closing().cancelled() => late = true,
                 () = context.cancel.cancelled() => {
@@ -378,7 +392,7 @@ impl Gate<'_> {
                 return Ok(Waited::Decided(Box::new(approval)));
             }
             if late {
-                return Ok(Waited::TimedOut(way.filter(|_| !self.closing().is_cancelled())));
+                return Ok(if self.closing().is_cancelled() { Waited::Ended } else { Waited::TimedOut(way) });
             }
         }
     }
@@ -404,6 +418,8 @@ impl Gate<'_> {
             Waited::Decided(approval) => approval,
             Waited::Denied(by) => return Ok(Some(self.denied(attempt, None, Some((&question.id, &by))).await)),
             Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
+            Waited::Before(approval) => return self.go_by(question, *approval, None).await.map(Some),
+            Waited::Ended => return Err(self.ended(attempt, &question.id).await),
             Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
             Waited::TimedOut(None) => {
                 let text = format!(
@@ -480,6 +496,22 @@ impl Gate<'_> {
                 Ok(Confirmed::Answer(attempt.refusal(&fault)))
             }
         }
+    }
+
+    /// The fault of a call that nobody had answered about when the kernel ended. Who says yes afterwards has said it to the same
+    /// call when it comes again.
+    async fn ended(&self, attempt: &Attempt<'_>, approval: &str) -> Fault {
+        let text = format!(
+            "`{}` was not carried out: Switchboard ended before a person had answered about it",
+            attempt.exposed
+        );
+        let again =
+            format!("make the same call again; a yes to {approval} counts for it, and nobody is asked again then");
+        let fault = Fault::new(FaultKind::ServerDraining, text).suggest(again);
+        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
+        let event = audit::with(event, "reason", fault.message());
+        self.audit.note(audit::with(refused(event, &fault), "approval", approval)).await;
+        fault
     }
 
     /// The fault of a call whose user was asked and let the time pass.
@@ -572,6 +604,17 @@ impl Gate<'_> {
         let (Some(state), Ok(arguments)) = (state, sent.digest()) else { return };
         let agreed = agreed_to(arguments, policy.definition());
         self.desk.remember(midway_of(&context.session.principal, server, name, agreed, &state));
+    }
+}
+
+/// Waits until somebody has decided about the same call where it waited before; for ever where it did not.
+async fn decided(before: Option<&(&str, Watched<'_>)>) -> String {
+    match before {
+        Some((id, watched)) => {
+            watched.changed().await;
+            (*id).to_owned()
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -18,6 +18,7 @@ use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Attempt;
 use super::audit::{self, event, result};
@@ -30,7 +31,12 @@ use switchboard_protocol::bridge::{self, ResultType};
 const MOST_ARGUMENTS: usize = 16 << 10;
 
 /// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub struct Permit(Option<Box<Begun>>, Option<Box<Metered>>);
+pub struct Permit {
+    begun: Option<Box<Begun>>,
+    metered: Option<Box<Metered>>,
+    /// A person agreed to it: until it is over, it is waited for.
+    agreed: Option<TaskTrackerToken>,
+}
 
 impl std::fmt::Debug for Permit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,7 +47,7 @@ impl std::fmt::Debug for Permit {
 impl Permit {
     /// The same, its time counted when it has come to something.
     fn timed(mut self, times: Option<Arc<Durations>>) -> Self {
-        if let Some(begun) = &mut self.0 {
+        if let Some(begun) = &mut self.begun {
             begun.times = times;
         }
         self
@@ -49,8 +55,20 @@ impl Permit {
 
     /// The same, counted among the calls that run until it is over.
     pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
-        self.1 = metered;
+        self.metered = metered;
         self
+    }
+
+    /// The same, for a call that a person agreed to.
+    pub(super) fn agreed(mut self, agreed: Option<TaskTrackerToken>) -> Self {
+        self.agreed = agreed;
+        self
+    }
+
+    /// Whether a person agreed to the call. Then it was begun before them, also where nothing new is begun any more.
+    #[must_use]
+    pub const fn was_agreed(&self) -> bool {
+        self.agreed.is_some()
     }
 }
 
@@ -68,7 +86,7 @@ struct Begun {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(begun) = self.0.take() {
+        if let Some(begun) = self.begun.take() {
             let Begun { gate, outcome, began, call, .. } = *begun;
             let mut event = ended(outcome, began);
             event.event_type = event::UNKNOWN_OUTCOME.into();
@@ -83,7 +101,7 @@ impl Gate<'_> {
     pub(super) async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
         let assessment = &attempt.policy.assessment;
         let passage = attempt.subject.passage();
-        let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
+        let Some(event_type) = passage.outcome else { return Ok(Permit { begun: None, metered: None, agreed: None }) };
         let mut outcome = attempt.event(event_type, result::SUCCESS);
         if attempt.unknown_beside().is_some() {
             self.describe_arguments(&mut outcome, attempt, &attempt.sent_to_server().whole());
@@ -126,7 +144,8 @@ impl Gate<'_> {
         let began = Instant::now();
         let synced = effect == Effect::Said || effect == Effect::Unsaid && self.options().sync_all_effects;
         let begun = |outcome, call| {
-            Permit(Some(Box::new(Begun { gate: self.state.clone(), outcome, began, call, synced, times: None })), None)
+            let begun = Begun { gate: self.state.clone(), outcome, began, call, synced, times: None };
+            Permit { begun: Some(Box::new(begun)), metered: None, agreed: None }
         };
         if effect == Effect::None {
             if !self.options().reads_without_record {
@@ -138,7 +157,7 @@ impl Gate<'_> {
         outcome.details.insert(audit::CALL, audit.open_calls().name(call));
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
-        let written = match &permit.0 {
+        let written = match &permit.begun {
             Some(begun) => audit.intend(&begun.outcome, call, synced).await,
             None => Ok(()),
         };
@@ -146,7 +165,7 @@ impl Gate<'_> {
             Ok(()) => Ok(permit),
             Err(fault) => {
                 // It may have been written all the same, just too late.
-                if let Some(begun) = permit.0.take() {
+                if let Some(begun) = permit.begun.take() {
                     let mut event = ended(begun.outcome, begun.began);
                     event.event_type = event::TOOL_BLOCKED.into();
                     event.result = result::BLOCKED.into();
@@ -171,12 +190,12 @@ impl Gate<'_> {
         {
             // It waits at its server for what its client was asked, and has not ended. Nor is it counted among those that
             // run: a person may take long.
-            match self.around.keep_open(&token, permit.counted(None)) {
+            match self.around.keep_open(&token, permit.counted(None).agreed(None)) {
                 None => return,
                 Some(other) => permit = other,
             }
         }
-        let Some(begun) = permit.0.take() else { return };
+        let Some(begun) = permit.begun.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
         let failed = || result::FAILURE.into();

@@ -4,11 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
+use jiff::Timestamp;
 use switchboard_audit::Auditor;
 use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::Store;
 use switchboard_upstream::Server;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::confirm::{ApprovalWatcher, PendingConfirmations};
 use crate::dialed::AgreedHosts;
@@ -27,6 +29,8 @@ pub struct GateState {
     options: ArcSwap<GateOptions>,
     store: Option<Store>,
     pub(crate) context: GateContext,
+    /// When it began: what waited for a person before waits at no kernel, or at another one.
+    pub(crate) began: Timestamp,
     /// The record of calls.
     pub audit: Auditor,
     /// Servers that hear of events.
@@ -36,6 +40,8 @@ pub struct GateState {
     /// What waits for a person.
     pub desk: PendingConfirmations,
     pub(crate) approvals_watched: ApprovalWatcher,
+    /// Counts calls from when a person is asked about them until they are over, where the person agreed.
+    pub(crate) agreed_calls: TaskTracker,
     /// Tells that rights may have changed.
     pub rights: RightsChanges,
     pub(crate) pins: Pins,
@@ -50,12 +56,15 @@ impl GateState {
     /// The gate's state, and work that must run beside it.
     pub fn new(options: GateOptions, context: GateContext) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (audit, writing) = Auditor::new(options.store.clone());
+        let granted = GrantCache::new(options.store.clone());
         let state = Self {
             audit,
             server_sinks: Arc::default(),
-            granted: GrantCache::new(options.store.clone()),
+            began: granted.time(),
+            granted,
             desk: PendingConfirmations::default(),
             approvals_watched: ApprovalWatcher::default(),
+            agreed_calls: TaskTracker::new(),
             rights: RightsChanges::default(),
             pins: Pins::default(),
             lists: lists::Cache::default(),
@@ -109,6 +118,12 @@ impl GateState {
     /// Looks, until the end begins, which of the calls that wait for a person were decided about in the store.
     pub async fn watch_approvals(&self, store: &Store) {
         self.approvals_watched.run(store, || self.granted.time(), self.closing()).await;
+    }
+
+    /// Calls that a person is asked about or has agreed to, and that are not over.
+    #[must_use]
+    pub const fn agreed_calls(&self) -> &TaskTracker {
+        &self.agreed_calls
     }
 
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {

@@ -52,7 +52,7 @@ impl<H: Host> Exchange<H> {
                 (Era::Modern, Era::Legacy) => {
                     let reply = across.modern_asks(&request.method, &task, &object_of(&request)?).await;
                     reply.map(|reply| Reply {
-                        outcome: reply.outcome.map(|result| asker::result_of(server.id(), result)),
+                        outcome: reply.outcome.map(|result| asker::answer_of(&server, result)),
                         extra: reply.extra,
                     })
                 }
