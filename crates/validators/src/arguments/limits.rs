@@ -52,6 +52,8 @@ struct Known<'a> {
     /// Whether its text is a document, or may speak of places, by its key.
     document: bool,
     text: bool,
+    /// Whether it is a template.
+    template: bool,
     /// Whether it goes to a cluster, and whether a text would by its key alone.
     for_cluster: bool,
     spec: bool,
@@ -79,6 +81,7 @@ impl Known<'_> {
             mount: false,
             document: false,
             text: false,
+            template: false,
             for_cluster: false,
             spec: false,
             resource: false,
@@ -210,6 +213,7 @@ impl<'a> Limits<'a> {
                         mount,
                         document,
                         text,
+                        template: place::template::is_key(&key),
                         for_cluster,
                         spec,
                         resource,
@@ -322,6 +326,9 @@ impl<'a> Limits<'a> {
             let message =
                 "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
             return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
+        }
+        if !self.checks.places.is_empty() && (known.template || *field == Field::Unknown) {
+            at(SCOPE, place::template::check(&self.checks.places, text, self.world))?;
         }
         let patch = if unread { None } else { patch::read(text, known.patch) };
         if let Some(patch) = &patch {

@@ -474,3 +474,30 @@ fn documents_of_one_line_are_read() {
         &[json!({"yaml": "host: evil.example"}), json!({"config": "a: [\"https://evil.example/x\"]"})],
     );
 }
+
+/// What a template includes is held to the limits, under whatever key it stands.
+#[test]
+fn what_templates_include_is_held_to_the_limits() {
+    let limits = limited(BASE, &json!({"paths": ["/srv/ok/**"], "deny_paths": ["**/.env"]}));
+    for key in ["template", "page_template", "formula", "x"] {
+        assert_hostile(
+            &limits,
+            &[
+                json!({key: "{{ file '/etc/shadow' }}"}),
+                json!({key: "{% include '/etc/shadow' %}"}),
+                json!({key: "{% include 'file:///etc/shadow' %}"}),
+                json!({key: "{% include \"~/.ssh/id_rsa\" %}"}),
+                json!({key: "Hello\n<%= File.read('../../etc/shadow') %>"}),
+                json!({key: "{% include './.env' %}"}),
+            ],
+        );
+        assert_honest(
+            &limits,
+            &[
+                json!({key: "{% include '/srv/ok/header.html' %}"}),
+                json!({key: "Hello {{ name | default('you') }}, {{ date 'YYYY' }}"}),
+                json!({key: "{% if a == 'b' %}it's{% endif %}"}),
+            ],
+        );
+    }
+}

@@ -28,7 +28,8 @@ fn shown(answer: &Raw) -> String {
 
 /// The kind of fault that a refusal names for programs.
 fn kind(refused: &Raw) -> String {
-    refused.at(&["_meta", "dev.cloto/mgp", "details", "kind"]).unwrap().as_text().unwrap()
+    let kind = refused.at(&["_meta", "dev.cloto/mgp", "details", "kind"]);
+    kind.and_then(|kind| kind.as_text()).expect("a kind")
 }
 
 #[tokio::test]

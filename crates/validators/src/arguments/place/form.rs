@@ -376,7 +376,7 @@ pub(super) fn is_day(text: &str) -> bool {
 /// filled up at its end, and no folder at the root is called like its first name.
 pub(super) fn is_encoded(text: &str, is_root: impl Fn(&str) -> bool) -> bool {
     let bare = text.trim_end_matches('=');
-    let is_filled = (1..=2).contains(&(text.len() - bare.len())) && text.len() % 4 == 0;
+    let is_filled = (1..=2).contains(&(text.len() - bare.len())) && text.len().is_multiple_of(4);
     let is_picture = text.starts_with("/9j/") && text.len() >= 32 || text.starts_with("eyJ");
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let has = |is: fn(&u8) -> bool| bare.bytes().any(|byte| is(&byte));
