@@ -106,6 +106,42 @@ pub mod result {
     pub const UNKNOWN: &str = "UNKNOWN";
 }
 
+/// Where a request was refused: the steps of the gate, in their order, what is asked again of what goes on, and what is asked
+/// before the gate.
+pub mod step {
+    /// Who may use what.
+    pub const ACCESS: &str = "access";
+    /// What a server may do.
+    pub const PERMISSIONS: &str = "permissions";
+    /// On whose behalf.
+    pub const DELEGATION: &str = "delegation";
+    /// The session tokens that are shown.
+    pub const SCOPES: &str = "scopes";
+    /// The form of the arguments.
+    pub const SCHEMA: &str = "schema";
+    /// What the arguments are.
+    pub const VALIDATORS: &str = "validators";
+    /// How often, and how many at once.
+    pub const RATE: &str = "rate";
+    /// A person agrees.
+    pub const CONFIRMATION: &str = "confirmation";
+    /// The intent is on record.
+    pub const AUDIT: &str = "audit";
+    /// The limits that hold now for a call that goes on.
+    pub const LIMITS: &str = "limits";
+    /// The token of a call that goes on.
+    pub const TOKEN: &str = "token";
+    /// Before the gate: whether there is such a thing.
+    pub const NAME: &str = "name";
+    /// Before the gate: whether its definition is shown.
+    pub const DEFINITION: &str = "definition";
+    /// Before the gate: whether its server is there.
+    pub const SERVER_STATE: &str = "server_state";
+
+    /// The key under which an event says it.
+    pub const KEY: &str = "step";
+}
+
 /// A principal as the one who did something.
 #[must_use]
 pub fn principal(name: &str, is_admin: bool) -> Actor {

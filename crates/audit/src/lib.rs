@@ -20,7 +20,7 @@ mod writer;
 
 pub use auditor::Auditor;
 pub use counts::EventCounts;
-pub use events::{CALL, about, event, event_of, kernel, principal, result, with};
+pub use events::{CALL, about, event, event_of, kernel, principal, result, step, with};
 pub use open_calls::OpenCalls;
 pub use sink::AuditSink;
 

@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 use switchboard_contextgraph::embedders::{Embedders, Modality, StaticTable};
 use switchboard_contextgraph::engine::{Slice, Space};
 use switchboard_contextgraph::graph::Memory;
-use switchboard_contextgraph::graph::edges::{Edge, Kind};
+use switchboard_contextgraph::graph::edges::{Edge, EdgeKind};
 use switchboard_contextgraph::server::MemoryCaller;
 use switchboard_contextgraph::store::Stores as _;
 use switchboard_contextgraph::tools::aliases;
-use switchboard_contextgraph::{Id, MemoryServer, Options, SqliteStores};
+use switchboard_contextgraph::{Id, MemoryOptions, MemoryServer, SqliteStores};
 
 const SUBJECTS: [&str; 12] = [
     "database",
@@ -93,7 +93,7 @@ fn fill(space: &mut Space, count: usize, links: usize) {
     let edge = |number: usize| {
         let (source, step) = (number / links.max(1), 1 + 37 * (number % links.max(1)));
         let target = id((source + step) % count);
-        json!({"edge": Edge::new(id(source), target, Kind::Similar, 0.6, 0.6, 1_000)}).to_string()
+        json!({"edge": Edge::new(id(source), target, EdgeKind::Similar, 0.6, 0.6, 1_000)}).to_string()
     };
     space.write(1_000, |space| space.import((0..count * links).map(edge), 1_000)).expect("linked");
 }
@@ -141,7 +141,8 @@ fn object(value: Value) -> Map<String, Value> {
 
 fn server(folder: &std::path::Path, space: &str) -> MemoryServer {
     let stores = SqliteStores::open(&folder.join("memory.db")).expect("a store");
-    let options = Options { dreams: false, default_space: space.to_owned(), ..Options::new(Arc::new(stores)) };
+    let options =
+        MemoryOptions { dreams: false, default_space: space.to_owned(), ..MemoryOptions::new(Arc::new(stores)) };
     MemoryServer::new(options).expect("a server")
 }
 

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Map, Value, json};
 use set::{Score, Set};
 use switchboard_contextgraph::server::MemoryCaller;
-use switchboard_contextgraph::{MemoryServer, Options, SqliteStores, text};
+use switchboard_contextgraph::{MemoryOptions, MemoryServer, SqliteStores, text};
 
 const OFFICIAL: &str = "@modelcontextprotocol/server-memory";
 const VERSION: &str = "2026.8.31";
@@ -42,11 +42,11 @@ impl Ours {
         let stores = SqliteStores::open(&folder.join(format!("{}-{walk}.db", set.language))).expect("a store");
         let now = Arc::new(AtomicU64::new(1_780_000_000_000));
         let clock = now.clone();
-        let options = Options {
+        let options = MemoryOptions {
             seed: Some(7),
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             dreams: false,
-            ..Options::new(Arc::new(stores))
+            ..MemoryOptions::new(Arc::new(stores))
         };
         let server = MemoryServer::new(options).expect("a server");
         let mut ours = Self { server, now, places: HashMap::new(), walk };

@@ -46,7 +46,7 @@ impl DreamState {
 /// What a dream did.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Report {
+pub struct DreamReport {
     pub memories_replayed: usize,
     pub edges_strengthened: usize,
     pub edges_weakened: usize,

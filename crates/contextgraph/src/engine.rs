@@ -40,12 +40,12 @@ use crate::embedders::Embedders;
 use crate::embedders::lexical;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::{Fingerprint, Packed};
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::graph::{Graph, Memory, Slot};
 use crate::johari::Quadrant;
 use crate::kuramoto::CoherenceLevel;
 use crate::mind::{Doc, Mind};
-use crate::store::{Batch, Body, Record, Storage, Version};
+use crate::store::{Batch, Record, RecordBody, Storage, Version};
 use crate::utl::LearningPhase;
 use crate::{Id, Rng};
 
@@ -62,7 +62,7 @@ const PHASE_MS: u64 = 5_000;
 
 /// Something that happened, for whoever listens.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Event {
+pub struct SpaceEvent {
     /// What: `memory.stored`, `system.dream.started` and so on.
     pub name: &'static str,
     /// The rest.
@@ -100,7 +100,7 @@ pub struct Space {
     batch: Batch,
     found: BTreeSet<Slot>,
     deferred_since: Option<u64>,
-    events: Vec<Event>,
+    events: Vec<SpaceEvent>,
     /// Whether a change is going on.
     at_work: bool,
     opened_at: u64,
@@ -453,7 +453,7 @@ impl Space {
     ///
     /// # Errors
     /// There is none, or the store failed.
-    pub fn body(&mut self, id: Id) -> Outcome<Body> {
+    pub fn body(&mut self, id: Id) -> Outcome<RecordBody> {
         self.memory(id)?;
         self.storage.bodies(&[id])?.pop().ok_or_else(|| Problem::no_memory(id))
     }
@@ -554,7 +554,7 @@ impl Space {
     }
 
     /// Takes an edge away, to be written.
-    fn unlink(&mut self, source: Id, target: Id, kind: Kind) {
+    fn unlink(&mut self, source: Id, target: Id, kind: EdgeKind) {
         if self.graph.unlink(source, target, kind) {
             self.batch.gone.push((source, target, kind));
         }
@@ -592,12 +592,12 @@ impl Space {
     pub fn tell(&mut self, name: &'static str, data: serde_json::Value) {
         // Nobody may listen for long; what is older than the last hundred is not told.
         if self.events.len() < 100 {
-            self.events.push(Event { name, data });
+            self.events.push(SpaceEvent { name, data });
         }
     }
 
     /// What happened since the last time.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<SpaceEvent> {
         std::mem::take(&mut self.events)
     }
 

@@ -32,7 +32,7 @@ const ORDERED: f64 = 0.6;
 /// Why a newer text replaces an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Change {
+pub enum FactChange {
     Number,
     Date,
     Name,
@@ -70,7 +70,7 @@ pub fn says_the_same(a: &str, b: &str) -> bool {
 
 /// Whether, and by what, a newer text replaces an older one.
 #[must_use]
-pub fn replaces(newer: &str, older: &str) -> Option<Change> {
+pub fn replaces(newer: &str, older: &str) -> Option<FactChange> {
     let change = spaceless::replaces(newer, older).or_else(|| {
         let statements = |text: &str| -> Vec<Statement> {
             crate::text::sentences(text).take(MAX_SENTENCES).filter_map(Statement::of).collect()
@@ -151,7 +151,7 @@ impl Statement {
         (!subject.is_empty()).then(|| Self { subject, verb, value, denies: denies(&words) })
     }
 
-    fn replaces(&self, older: &Self) -> Option<Change> {
+    fn replaces(&self, older: &Self) -> Option<FactChange> {
         // "The sister of Clara" is not Clara: a subject of which one says more may be another.
         let (new, old): (Vec<&Word>, Vec<&Word>) = (self.subject.iter().collect(), older.subject.iter().collect());
         let same_subject = words::leftover(&new, &old).is_empty() && words::leftover(&old, &new).is_empty();
@@ -165,15 +165,15 @@ impl Statement {
             let shared = old.len() - less.len();
             let same = more.is_empty() && less.is_empty();
             return (same || (self.denies && !old.is_empty() && shared * 2 >= old.len() && more.is_empty()))
-                .then_some(Change::Negation);
+                .then_some(FactChange::Negation);
         }
         if opposite(&new, &old) && more.len() == 1 && less.len() == 1 {
-            return Some(Change::Opposite);
+            return Some(FactChange::Opposite);
         }
         self.another_value(older, &more, &less)
     }
 
-    fn another_value(&self, older: &Self, more: &[&Word], less: &[&Word]) -> Option<Change> {
+    fn another_value(&self, older: &Self, more: &[&Word], less: &[&Word]) -> Option<FactChange> {
         if more.is_empty() || less.is_empty() {
             return None;
         }
@@ -187,7 +187,7 @@ impl Statement {
                 .count()
         };
         let only_typed = plain(more) == 0 && plain(less) == 0;
-        for (class, change) in [(Class::Number, Change::Number), (Class::Date, Change::Date)] {
+        for (class, change) in [(Class::Number, FactChange::Number), (Class::Date, FactChange::Date)] {
             let names = has(more, Class::Name) != has(less, Class::Name);
             if has(more, class) && has(less, class) && only_typed && !names && self.verb.is_stative() {
                 let named = has(more, Class::Name) && has(less, Class::Name);
@@ -196,9 +196,9 @@ impl Statement {
         }
         let one_of = self.names_one_of() || older.names_one_of();
         if has(more, Class::Name) && has(less, Class::Name) && (self.verb.has_one_name() || one_of) {
-            return (only_typed || one_of).then_some(Change::Name);
+            return (only_typed || one_of).then_some(FactChange::Name);
         }
-        (one_of && self.verb.is_copula() && older.verb.is_copula()).then_some(Change::Value)
+        (one_of && self.verb.is_copula() && older.verb.is_copula()).then_some(FactChange::Value)
     }
 
     /// Whether the subject is something of which there is one value: a name, a price, a favourite.

@@ -17,9 +17,9 @@ use crate::embedders::lexical::WordStatistics;
 use crate::embedders::space::COUNT;
 use crate::fingerprint::Packed;
 use crate::vector::Sparse;
-use edges::{Edge, Edges, Kind};
+use edges::{Edge, EdgeKind, Edges};
 use index::{Index, Mixing};
-pub use provenance::{Provenance, Source};
+pub use provenance::{MemorySource, Provenance};
 
 /// A slot of the graph.
 pub type Slot = u32;
@@ -212,7 +212,7 @@ impl Graph {
     }
 
     /// Takes an edge away.
-    pub fn unlink(&mut self, source: Id, target: Id, kind: Kind) -> bool {
+    pub fn unlink(&mut self, source: Id, target: Id, kind: EdgeKind) -> bool {
         let (Some(&source), Some(&target)) = (self.slots.get(&source), self.slots.get(&target)) else { return false };
         self.edges.remove(source, target, kind)
     }

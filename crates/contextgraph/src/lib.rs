@@ -36,7 +36,7 @@ pub mod workspace;
 pub use error::{Code, Outcome, Problem};
 pub use id::{Id, NotAnId};
 pub use rng::Rng;
-pub use server::{MemoryServer, Options, Principals, SpaceSharing};
+pub use server::{MemoryOptions, MemoryServer, Principals, SpaceSharing};
 #[cfg(feature = "postgres")]
 pub use store::postgres::PostgresStores;
 pub use store::sqlite::SqliteStores;

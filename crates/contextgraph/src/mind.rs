@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::autonomy::{drift, goals::Goal};
 use crate::consciousness::Machine;
-use crate::dream::{Report, scheduler::Scheduler, shortcuts::Paths};
+use crate::dream::{DreamReport, scheduler::Scheduler, shortcuts::Paths};
 use crate::embedders::space::COUNT;
 use crate::error::{Outcome, Problem};
 use crate::identity::Ego;
@@ -110,7 +110,7 @@ impl Default for Autonomy {
 pub struct Dreams {
     pub scheduler: Scheduler,
     pub paths: Paths,
-    pub last: Option<Report>,
+    pub last: Option<DreamReport>,
     pub shortcuts_this_cycle: usize,
     pub edges_pruned: u64,
     pub dead_ends_removed: u64,

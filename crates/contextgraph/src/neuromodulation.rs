@@ -91,7 +91,7 @@ pub struct Levels {
 
 /// What a change came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct LevelChange {
     /// Before.
     pub old: f64,
     /// After.
@@ -158,10 +158,10 @@ impl Levels {
     }
 
     /// Changes a level at `now`, for a reason. A delta that is no number changes nothing and is told in the log.
-    pub fn adjust(&mut self, modulator: Modulator, delta: f64, reason: &str, now: u64) -> Change {
+    pub fn adjust(&mut self, modulator: Modulator, delta: f64, reason: &str, now: u64) -> LevelChange {
         self.advance(now);
         let level = self.level(modulator);
-        let unchanged = Change { old: level, new: level, serotonin: 0.0, noradrenaline: 0.0 };
+        let unchanged = LevelChange { old: level, new: level, serotonin: 0.0, noradrenaline: 0.0 };
         if !delta.is_finite() {
             tracing::warn!(modulator = modulator.name(), "a change that is no number was ignored");
             return unchanged;
@@ -170,7 +170,7 @@ impl Levels {
             return unchanged;
         }
         let (old, new) = self.shift(modulator, delta);
-        let mut change = Change { old, new, ..unchanged };
+        let mut change = LevelChange { old, new, ..unchanged };
         if modulator == Modulator::Dopamine {
             self.last_trigger = Some((now, reason.to_owned()));
             let mood = if new > 4.0 {
@@ -191,7 +191,7 @@ impl Levels {
     }
 
     /// Moves dopamine to where a reward in `[-1, 1]` would have it, by a fifth at most: told again, the same reward moves nothing more.
-    pub fn reward(&mut self, reward: f64, now: u64) -> Change {
+    pub fn reward(&mut self, reward: f64, now: u64) -> LevelChange {
         self.advance(now);
         let (_, base, _) = Modulator::Dopamine.range();
         let delta = (base + reward - self.dopamine).clamp(-0.2, 0.2);

@@ -25,7 +25,7 @@ use switchboard_sdk::{BuildError, Ctx, Error, Raw, Server};
 use tokio_util::sync::CancellationToken;
 
 use crate::embedders::{Embedders, TextEmbedding};
-use crate::engine::{Comparing, Event, Pulse, Space, cancelled};
+use crate::engine::{Comparing, Pulse, Space, SpaceEvent, cancelled};
 use crate::error::{Code, Outcome, Problem};
 use crate::store::{Answered, Stores};
 use crate::tools::args::Args;
@@ -49,7 +49,7 @@ _cognitive_pulse with what to do next.";
 
 /// How a memory server behaves.
 #[derive(Clone)]
-pub struct Options {
+pub struct MemoryOptions {
     /// Where memories are kept.
     pub stores: Arc<dyn Stores>,
     /// What turns text into vectors of meaning.
@@ -68,7 +68,7 @@ pub struct Options {
     pub shown: ToolExposure,
 }
 
-impl Options {
+impl MemoryOptions {
     /// The usual: one shared space, the static table, the clock of the machine.
     #[must_use]
     pub fn new(stores: Arc<dyn Stores>) -> Self {
@@ -85,7 +85,7 @@ impl Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for MemoryOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("space", &self.default_space)
@@ -124,7 +124,7 @@ struct Usage {
 }
 
 struct Inner {
-    options: Options,
+    options: MemoryOptions,
     embedders: Embedders,
     specs: HashMap<&'static str, Spec>,
     rooms: Mutex<HashMap<String, Arc<Room>>>,
@@ -156,7 +156,7 @@ pub struct MemoryCaller {
 
 /// What a call came to.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct MemoryAnswer {
     /// The answer of the tool.
     pub outcome: Outcome<Value>,
     /// The pulse; `None` if the space could not be opened.
@@ -164,7 +164,7 @@ pub struct Answer {
     /// When the answer was first given, if this is a repetition.
     pub replayed: Option<u64>,
     /// What happened by the way.
-    pub events: Vec<Event>,
+    pub events: Vec<SpaceEvent>,
 }
 
 impl MemoryServer {
@@ -172,7 +172,7 @@ impl MemoryServer {
     ///
     /// # Errors
     /// Aliases collide.
-    pub fn new(options: Options) -> Result<Self, StartError> {
+    pub fn new(options: MemoryOptions) -> Result<Self, StartError> {
         let specs = tools::all();
         let names: BTreeSet<&str> = specs.iter().map(|spec| spec.name).collect();
         aliases::check(&aliases::ALIASES, &names)?;
@@ -374,7 +374,7 @@ impl MemoryServer {
 
     /// Calls a tool from inside, without a connection. Blocks.
     #[must_use]
-    pub fn call(&self, caller: &MemoryCaller, name: &str, arguments: &Map<String, Value>) -> Answer {
+    pub fn call(&self, caller: &MemoryCaller, name: &str, arguments: &Map<String, Value>) -> MemoryAnswer {
         self.call_with(caller, name, arguments, &|| false, &|_, _| {})
     }
 
@@ -387,7 +387,7 @@ impl MemoryServer {
         arguments: &Map<String, Value>,
         stopped: &dyn Fn() -> bool,
         progress: &dyn Fn(f64, f64),
-    ) -> Answer {
+    ) -> MemoryAnswer {
         let canonical = aliases::resolve(name);
         let usage = &self.0.usage;
         if canonical == name {
@@ -401,7 +401,7 @@ impl MemoryServer {
         let nothing = |problem: Problem| {
             let room = self.room_of(&MemoryCaller { space: None, ..own }).ok();
             let pulse = room.map(|room| room.space.lock().pulse());
-            Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
+            MemoryAnswer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() }
         };
         let mut caller = caller.clone();
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
@@ -416,7 +416,7 @@ impl MemoryServer {
             usage.unknown.fetch_add(1, Ordering::Relaxed);
             let problem = Problem::new(Code::ToolNotFound, "TOOL_NOT_FOUND", format!("Unknown tool: {name}"));
             let pulse = Some(room.space.lock().pulse());
-            return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+            return MemoryAnswer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
         };
         self.run(&room, spec, &caller, arguments, stopped, progress)
     }
@@ -429,13 +429,13 @@ impl MemoryServer {
         arguments: &Map<String, Value>,
         stopped: &dyn Fn() -> bool,
         progress: &dyn Fn(f64, f64),
-    ) -> Answer {
+    ) -> MemoryAnswer {
         let began = Instant::now();
         let args = match Args::check(&spec.params, arguments) {
             Ok(args) => args,
             Err(problem) => {
                 let pulse = Some(room.space.lock().pulse());
-                return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+                return MemoryAnswer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
             }
         };
         // Whoever ends a dream must not hold the space that the dream works on.
@@ -452,7 +452,7 @@ impl MemoryServer {
             Ok(compared) => compared,
             Err(problem) => {
                 let pulse = Some(room.space.lock().pulse());
-                return Answer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
+                return MemoryAnswer { outcome: Err(problem), pulse, replayed: None, events: Vec::new() };
             }
         };
         // What would be done is only looked at.
@@ -502,7 +502,7 @@ impl MemoryServer {
         events.extend(room.take_late());
         // What was asked for under the lock begins after it; what failed does not begin.
         room.start_if_requested(outcome.is_ok());
-        Answer { outcome, pulse, replayed, events }
+        MemoryAnswer { outcome, pulse, replayed, events }
     }
 
     /// Compares for a consolidation, in slices: other calls get in between.
@@ -633,7 +633,7 @@ mod tests {
     fn looking_after_spaces_keeps_no_other_out() {
         let folder = tempfile::tempdir().unwrap();
         let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
-        let server = MemoryServer::new(Options { dreams: false, ..Options::new(stores) }).unwrap();
+        let server = MemoryServer::new(MemoryOptions { dreams: false, ..MemoryOptions::new(stores) }).unwrap();
         (0..SPACES).for_each(|at| drop(server.room(&format!("s{at}")).unwrap()));
         let waiting = server.open_rooms();
         server.room("another").unwrap();

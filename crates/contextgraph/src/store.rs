@@ -10,7 +10,7 @@ pub mod sqlite;
 
 use crate::error::{Outcome, Problem};
 use crate::graph::Memory;
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::vector::Sparse;
 use crate::{Code, Id};
 
@@ -40,7 +40,7 @@ pub struct Light {
 
 /// The text and the vectors of a memory.
 #[derive(Debug, Clone)]
-pub struct Body {
+pub struct RecordBody {
     /// Whose it is.
     pub id: Id,
     /// The text.
@@ -61,7 +61,7 @@ pub struct RecordChanges {
     /// Edges.
     pub edges: Vec<Edge>,
     /// Edges that are gone.
-    pub gone: Vec<(Id, Id, Kind)>,
+    pub gone: Vec<(Id, Id, EdgeKind)>,
     /// State, by key.
     pub state: Vec<(String, String)>,
     /// Memories that were erased.
@@ -103,11 +103,11 @@ pub struct Batch {
     /// Memories that are new or changed; without a row and words only what is known of them changes.
     pub memories: Vec<(Memory, Option<SearchRow>)>,
     /// Texts and vectors that are new.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<RecordBody>,
     /// Edges that are new or changed.
     pub edges: Vec<Edge>,
     /// Edges that go.
-    pub gone: Vec<(Id, Id, Kind)>,
+    pub gone: Vec<(Id, Id, EdgeKind)>,
     /// State, by key.
     pub state: Vec<(&'static str, String)>,
     /// What happened.
@@ -176,7 +176,7 @@ pub trait Storage: Send {
     ///
     /// # Errors
     /// The store failed.
-    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>>;
+    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<RecordBody>>;
 
     /// What happened, newest first; of a kind, or of all but queries.
     ///

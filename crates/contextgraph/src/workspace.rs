@@ -23,7 +23,7 @@ const EMPTY_MS: u64 = 5_000;
 /// One candidate for attention.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Candidate {
+pub struct BroadcastCandidate {
     pub memory: Id,
     pub r: f64,
     pub importance: f64,
@@ -31,7 +31,7 @@ pub struct Candidate {
     pub at: u64,
 }
 
-impl Candidate {
+impl BroadcastCandidate {
     /// `r * importance * alignment`.
     #[must_use]
     pub fn score(&self) -> f64 {
@@ -42,10 +42,10 @@ impl Candidate {
 /// The workspace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Workspace {
-    active: Option<Candidate>,
+    active: Option<BroadcastCandidate>,
     /// Those that were up for attention in the last broadcast window.
-    candidates: Vec<Candidate>,
-    history: VecDeque<Candidate>,
+    candidates: Vec<BroadcastCandidate>,
+    history: VecDeque<BroadcastCandidate>,
     /// Memories that left and wait for a dream.
     replay: VecDeque<Id>,
     emptied: u64,
@@ -69,7 +69,7 @@ pub struct Selection {
 
 impl Workspace {
     /// A bid for attention.
-    pub fn bid(&mut self, candidate: Candidate, force: bool) -> Selection {
+    pub fn bid(&mut self, candidate: BroadcastCandidate, force: bool) -> Selection {
         self.refresh(candidate.r, candidate.at);
         if candidate.r < ADMITTED && !force {
             return Selection { admitted: false, won: false, dopamine: 0.0, losers: Vec::new() };
@@ -77,7 +77,7 @@ impl Workspace {
         self.candidates
             .retain(|other| other.memory != candidate.memory && candidate.at.saturating_sub(other.at) <= BROADCAST_MS);
         self.candidates.push(candidate);
-        let best = |all: &[Candidate]| all.iter().copied().max_by(|a, b| a.score().total_cmp(&b.score()));
+        let best = |all: &[BroadcastCandidate]| all.iter().copied().max_by(|a, b| a.score().total_cmp(&b.score()));
         let winner = if force { Some(candidate) } else { best(&self.candidates) };
         let won = winner.is_some_and(|winner| winner.memory == candidate.memory);
         let mut dopamine = 0.0;
@@ -167,8 +167,8 @@ impl Workspace {
 mod tests {
     use super::*;
 
-    fn candidate(memory: u128, r: f64, importance: f64, at: u64) -> Candidate {
-        Candidate { memory: Id(memory), r, importance, alignment: 1.0, at }
+    fn candidate(memory: u128, r: f64, importance: f64, at: u64) -> BroadcastCandidate {
+        BroadcastCandidate { memory: Id(memory), r, importance, alignment: 1.0, at }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde_json::json;
 use serde_json::value::RawValue;
-use switchboard_flow::callback::{Came, Due, Limits, NoAnswer, Origin, Table, verdict};
+use switchboard_flow::callback::{CallbackLimits, CallbackOrigin, CallbackTable, Came, Due, NoAnswer, verdict};
 use switchboard_gate::agreed_with;
 use switchboard_peer::{Call, Context, Handler, Remote};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -50,7 +50,7 @@ const NOBODY: &str = "";
 
 /// What is open.
 pub(crate) struct Callbacks {
-    table: Mutex<Table>,
+    table: Mutex<CallbackTable>,
     waiting: Mutex<HashMap<Arc<str>, Waiting>>,
 }
 
@@ -114,7 +114,7 @@ impl Callbacks {
 
 impl Default for Callbacks {
     fn default() -> Self {
-        Self { table: Mutex::new(Table::new(Limits::default())), waiting: Mutex::default() }
+        Self { table: Mutex::new(CallbackTable::new(CallbackLimits::default())), waiting: Mutex::default() }
     }
 }
 
@@ -157,7 +157,7 @@ impl<H: Host> Exchange<H> {
             return self.pass_notice(server, about.as_ref(), &request);
         }
         let principal = about.as_ref().map_or_else(|| NOBODY.into(), |about| about.client.session.principal.clone());
-        let origin = Origin { server: server.id().clone(), principal, scope, connection: connection_of(back) };
+        let origin = CallbackOrigin { server: server.id().clone(), principal, scope, connection: connection_of(back) };
         let id = self.callback_name();
         let came = self.callbacks().table.lock().ask(&id, origin.clone(), request.clone(), now());
         match came {
@@ -219,7 +219,7 @@ impl<H: Host> Exchange<H> {
         id: Arc<str>,
         server: Arc<Server>,
         about: Option<About>,
-        (origin, back): (Origin, Arc<dyn Remote>),
+        (origin, back): (CallbackOrigin, Arc<dyn Remote>),
         request: CallbackRequest,
         answered: oneshot::Receiver<Answer>,
     ) {
@@ -416,7 +416,7 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Gives a server the answer to its question. `origin`: where the question that is closed by it came from.
-    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw, origin: Option<Origin>) {
+    fn give_back(&self, back: &Arc<dyn Remote>, callback: &str, answer: Raw, origin: Option<CallbackOrigin>) {
         // What nobody answered says so beside the answer.
         let unanswered = answer.member("unanswered").is_some();
         let (response, more) =

@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use switchboard_flow::parking::{NoPlace, Parking, ParkingClaim, ParkingLimits};
-use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::audit::{self, event, result, step};
 use switchboard_gate::{Continued, Continuing, Permit, Presented, Tables, canonical, chain_said, tokens_of};
 use switchboard_peer::{BoxFuture, CallError, Context, Handler, Reply, Session, random_token};
 use switchboard_protocol::bridge;
@@ -424,19 +424,19 @@ impl<H: Host> Exchange<H> {
             }
             None => !self.host.gate().access(tables, &ticket.session, &ticket.server, None).allow,
         };
-        self.end_parked("access", may_not);
+        self.end_parked(step::ACCESS, may_not);
     }
 
     /// Ends parked calls that were made with a token that was taken back.
     pub(crate) fn end_unproven_parked(&self, now: std::time::SystemTime) {
-        self.end_parked("token", |ticket| ticket.session.identity.is_revoked(now));
+        self.end_parked(step::TOKEN, |ticket| ticket.session.identity.is_revoked(now));
     }
 
     fn end_parked(&self, step: &str, ends: impl Fn(&Ticket) -> bool) {
         for ticket in self.parked().end_where(ends) {
             let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&ticket.session), result::BLOCKED);
             let event = audit::about(event, ticket.server.id(), ticket.tool.as_deref());
-            self.host.gate().audit().note_now(&audit::with(audit::with(event, "step", step), "what", "parked"));
+            self.host.gate().audit().note_now(&audit::with(audit::with(event, step::KEY, step), "what", "parked"));
         }
     }
 }

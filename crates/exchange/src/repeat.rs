@@ -7,7 +7,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use switchboard_flow::retry::{Decision, Failure, Repeating, Spacing, decide};
+use switchboard_flow::retry::{Failure, Repeating, RetryDecision, Spacing, decide};
 use switchboard_gate::audit::{self, event, result};
 use switchboard_gate::{ToolPolicy, is_outcome_unknown};
 use switchboard_peer::{CallError, Context, Reply};
@@ -131,7 +131,7 @@ impl<H: Host> Exchange<H> {
             self.host.gate().audit().note_now(&audit::with(event, "error", why.as_str()));
         };
         match decision {
-            Decision::Again(wait) if server.may_repeat() => {
+            RetryDecision::Again(wait) if server.may_repeat() => {
                 tokio::select! {
                     () = tokio::time::sleep(wait) => {}
                     () = context.cancel.cancelled() => return NextAttempt::Nothing,
@@ -148,11 +148,11 @@ impl<H: Host> Exchange<H> {
                 let request = Request::new(Id::number(0), method::TOOLS_CALL, again.params.clone());
                 NextAttempt::Call(Box::new(Request { extra: again.extra.clone(), ..request }))
             }
-            Decision::FallBack(other) if other != call.tool => {
+            RetryDecision::FallBack(other) if other != call.tool => {
                 note("fallback", Duration::ZERO);
                 NextAttempt::Tool(other)
             }
-            Decision::Again(_) | Decision::FallBack(_) | Decision::Report => NextAttempt::Nothing,
+            RetryDecision::Again(_) | RetryDecision::FallBack(_) | RetryDecision::Report => NextAttempt::Nothing,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Questions of servers (MGP 13.4): which are open, which were answered, when to ask again, when to give up.
 //!
-//! A question belongs to one [`Origin`]: one call of one principal. Within it, a server that gets no answer may ask again
+//! A question belongs to one [`CallbackOrigin`]: one call of one principal. Within it, a server that gets no answer may ask again
 //! under the same id: while the question is open it is left alone, and once it was answered the recorded answer is given
 //! again. What the server asks under that id must be the same: another text is another question, and takes the place of
 //! the first. With the call, its questions and their answers end; nothing of them ever answers anybody else's. A server
@@ -21,7 +21,7 @@ use switchboard_wire::{Kind, Raw};
 
 /// How much there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct CallbackLimits {
     /// Open questions altogether.
     pub open: usize,
     /// Of one server.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub longest: Duration,
 }
 
-impl Default for Limits {
+impl Default for CallbackLimits {
     fn default() -> Self {
         Self {
             open: 1_024,
@@ -54,7 +54,7 @@ impl Default for Limits {
 
 /// Where a question comes from, and who may answer it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct CallbackOrigin {
     /// Who asks.
     pub server: Arc<str>,
     /// Who may answer.
@@ -70,7 +70,7 @@ pub struct Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Open {
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: CallbackOrigin,
     /// What is asked, as the server wrote it.
     pub request: CallbackRequest,
     /// Until when.
@@ -83,7 +83,7 @@ pub struct Open {
 /// An answer that is given again to a server that asks the same once more.
 #[derive(Debug)]
 struct Recorded {
-    origin: Origin,
+    origin: CallbackOrigin,
     callback_id: String,
     fingerprint: [u8; 32],
     answer: Raw,
@@ -112,7 +112,7 @@ pub enum Came {
     /// One too many.
     TooMany {
         /// Which bound it is beyond.
-        bound: Bound,
+        bound: CallbackBound,
         /// Whether it is the first one of its call: the rest need not be told of again.
         is_first: bool,
     },
@@ -120,7 +120,7 @@ pub enum Came {
 
 /// A bound on open questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum CallbackBound {
     /// Of the principal whose call it is.
     Principal,
     /// Of the server that asks.
@@ -129,7 +129,7 @@ pub enum Bound {
     All,
 }
 
-impl Bound {
+impl CallbackBound {
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -168,25 +168,25 @@ pub enum Due {
 
 /// All questions.
 #[derive(Debug)]
-pub struct Table {
-    limits: Limits,
+pub struct CallbackTable {
+    limits: CallbackLimits,
     open: HashMap<Arc<str>, Open>,
     answered: VecDeque<Recorded>,
     /// Answers on their way to the server, by where the question came from and its id.
-    underway: Vec<(Origin, String)>,
+    underway: Vec<(CallbackOrigin, String)>,
     /// Calls that asked too much: each of them is told of once. They are forgotten with the call.
     refused: HashSet<u64>,
 }
 
-impl Table {
+impl CallbackTable {
     /// An empty one.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: CallbackLimits) -> Self {
         Self { limits, open: HashMap::new(), answered: VecDeque::new(), underway: Vec::new(), refused: HashSet::new() }
     }
 
     /// Takes a question of a server; `id` is what it will be called.
-    pub fn ask(&mut self, id: &str, origin: Origin, request: CallbackRequest, now: Instant) -> Came {
+    pub fn ask(&mut self, id: &str, origin: CallbackOrigin, request: CallbackRequest, now: Instant) -> Came {
         let fingerprint = fingerprint(&request);
         let named = |open: &Open| open.origin == origin && open.request.callback_id == request.callback_id;
         let before = self.open.iter().find(|(_, open)| named(open));
@@ -232,8 +232,8 @@ impl Table {
 
     /// Ends the questions that are open under this id on the same connection, where one of another call is, or the answer
     /// to one is on its way.
-    fn of_others(&mut self, origin: &Origin, callback_id: &str) -> Option<Vec<(Arc<str>, Open)>> {
-        let is_other = |other: &Origin, id: &str| {
+    fn of_others(&mut self, origin: &CallbackOrigin, callback_id: &str) -> Option<Vec<(Arc<str>, Open)>> {
+        let is_other = |other: &CallbackOrigin, id: &str| {
             id == callback_id
                 && other.connection == origin.connection
                 && other.server == origin.server
@@ -253,7 +253,7 @@ impl Table {
     }
 
     /// The server has taken an answer, or will not.
-    pub fn delivered(&mut self, origin: &Origin, callback_id: &str) {
+    pub fn delivered(&mut self, origin: &CallbackOrigin, callback_id: &str) {
         let at = self.underway.iter().position(|(other, id)| other == origin && id == callback_id);
         if let Some(at) = at {
             self.underway.swap_remove(at);
@@ -261,20 +261,21 @@ impl Table {
     }
 
     /// The bound that another question from there would be beyond.
-    fn beyond(&self, origin: &Origin) -> Option<Bound> {
-        let of =
-            |same: fn(&Origin, &Origin) -> bool| self.open.values().filter(|open| same(&open.origin, origin)).count();
+    fn beyond(&self, origin: &CallbackOrigin) -> Option<CallbackBound> {
+        let of = |same: fn(&CallbackOrigin, &CallbackOrigin) -> bool| {
+            self.open.values().filter(|open| same(&open.origin, origin)).count()
+        };
         // What is about no call is nobody's: there each server has a share.
-        let same_share = |one: &Origin, other: &Origin| {
+        let same_share = |one: &CallbackOrigin, other: &CallbackOrigin| {
             one.principal == other.principal && (!one.principal.is_empty() || one.server == other.server)
         };
         if of(same_share) >= self.limits.of_principal {
-            return Some(Bound::Principal);
+            return Some(CallbackBound::Principal);
         }
         if of(|one, other| one.server == other.server) >= self.limits.of_server {
-            return Some(Bound::Server);
+            return Some(CallbackBound::Server);
         }
-        (self.open.len() >= self.limits.open).then_some(Bound::All)
+        (self.open.len() >= self.limits.open).then_some(CallbackBound::All)
     }
 
     /// A call, or a connection, has ended: its answers are forgotten. Gives the names of the questions that were open.

@@ -74,7 +74,7 @@ impl State {
 
 /// Why a server is drained (the words of MGP 11.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum ShutdownReason {
     /// A person wants it so.
     OperatorRequest,
     /// It is to be another one.
@@ -87,7 +87,7 @@ pub enum Reason {
     KernelShutdown,
 }
 
-impl Reason {
+impl ShutdownReason {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::OperatorRequest,
@@ -131,7 +131,7 @@ pub enum After {
 
 /// What happens to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum LifecycleEvent {
     /// It is to be started: by the configuration or by an operator. Undoes an operator's stop.
     Start,
     /// Somebody wants to call it.
@@ -265,35 +265,35 @@ impl Lifecycle {
     }
 
     /// Takes an event. One that has no meaning in this state changes nothing. `chance` is any number.
-    pub fn on(&mut self, event: Event, now: Duration, chance: u64) -> Step {
+    pub fn on(&mut self, event: LifecycleEvent, now: Duration, chance: u64) -> Step {
         use State::{Connected, Connecting, Disconnected, Draining, Error, Registered, Restarting};
         match (event, self.state) {
-            (Event::Start | Event::Drain(After::Restart), Registered | Disconnected | Error) => {
+            (LifecycleEvent::Start | LifecycleEvent::Drain(After::Restart), Registered | Disconnected | Error) => {
                 self.stopped = false;
                 self.restarts.forgive();
                 self.go(Connecting, Action::Connect)
             }
             // It goes down first: whoever wants it up gets it afterwards.
-            (Event::Start, Draining) => {
+            (LifecycleEvent::Start, Draining) => {
                 self.stopped = false;
                 self.after = After::Restart;
                 Step::NOTHING
             }
             // Nobody who starts it by hand waits for the pause.
-            (Event::Start | Event::Drain(After::Restart), Restarting) => {
+            (LifecycleEvent::Start | LifecycleEvent::Drain(After::Restart), Restarting) => {
                 self.restarts.forgive();
                 Step::only(Action::Connect)
             }
-            (Event::Wanted, Registered | Disconnected) if self.asleep && !self.stopped => {
+            (LifecycleEvent::Wanted, Registered | Disconnected) if self.asleep && !self.stopped => {
                 self.go(Connecting, Action::Connect)
             }
-            (Event::Ready, Connecting | Restarting) => {
+            (LifecycleEvent::Ready, Connecting | Restarting) => {
                 self.up_since = Some(now);
                 self.go(Connected, Action::Nothing)
             }
-            (Event::Failed, Connecting | Restarting) => self.fail(None, now, chance),
-            (Event::Refused, Connecting | Restarting) => self.go(Error, Action::GiveUp),
-            (Event::Ended { clean }, Connected) => {
+            (LifecycleEvent::Failed, Connecting | Restarting) => self.fail(None, now, chance),
+            (LifecycleEvent::Refused, Connecting | Restarting) => self.go(Error, Action::GiveUp),
+            (LifecycleEvent::Ended { clean }, Connected) => {
                 let lived = self.up_since.map(|since| now.saturating_sub(since));
                 if clean && self.policy.mode == RestartMode::OnFailure {
                     self.rest(now)
@@ -301,28 +301,31 @@ impl Lifecycle {
                     self.fail(lived, now, chance)
                 }
             }
-            (Event::Drain(after), Connected) => {
+            (LifecycleEvent::Drain(after), Connected) => {
                 self.stopped = after == After::Stop;
                 self.after = after;
                 self.go(Draining, Action::Drain)
             }
             // The stronger word counts: what is to stay down is not started again.
-            (Event::Drain(After::Stop), Draining) => {
+            (LifecycleEvent::Drain(After::Stop), Draining) => {
                 (self.stopped, self.after) = (true, After::Stop);
                 Step::NOTHING
             }
-            (Event::Stop, Draining) => {
+            (LifecycleEvent::Stop, Draining) => {
                 (self.stopped, self.after) = (true, After::Stop);
                 Step::only(Action::Disconnect)
             }
-            (Event::Drained | Event::Ended { .. }, Draining) => self.drained(now),
-            (Event::PauseOver, Restarting) => Step::only(Action::Connect),
-            (Event::Stop, Connected)
-            | (Event::Stop | Event::Drain(After::Stop), Registered | Connecting | Error | Restarting) => {
+            (LifecycleEvent::Drained | LifecycleEvent::Ended { .. }, Draining) => self.drained(now),
+            (LifecycleEvent::PauseOver, Restarting) => Step::only(Action::Connect),
+            (LifecycleEvent::Stop, Connected)
+            | (
+                LifecycleEvent::Stop | LifecycleEvent::Drain(After::Stop),
+                Registered | Connecting | Error | Restarting,
+            ) => {
                 self.stopped = true;
                 self.go(Disconnected, Action::Disconnect)
             }
-            (Event::Stop | Event::Drain(After::Stop), Disconnected) => {
+            (LifecycleEvent::Stop | LifecycleEvent::Drain(After::Stop), Disconnected) => {
                 (self.stopped, self.asleep) = (true, false);
                 Step::NOTHING
             }

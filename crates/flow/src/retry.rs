@@ -79,7 +79,7 @@ pub enum Repeating {
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum RetryDecision {
     /// Once more, after a wait.
     Again(Duration),
     /// Another tool, through everything that any call passes.
@@ -98,21 +98,21 @@ pub fn decide(
     tries: u32,
     left: Duration,
     chance: u64,
-) -> Decision {
+) -> RetryDecision {
     let safe = repeating == Repeating::Harmless || failure.untouched;
     if !safe || !failure.retryable {
-        return Decision::Report;
+        return RetryDecision::Report;
     }
     let most = failure.most.unwrap_or(u32::MAX).min(policy.most);
     if tries <= most {
         let wait = wait_before(policy, failure, tries, chance);
         if wait <= policy.longest && wait < left {
-            return Decision::Again(wait);
+            return RetryDecision::Again(wait);
         }
     }
     match &failure.fallback {
-        Some(tool) if policy.fallback && policy.most > 0 => Decision::FallBack(tool.clone()),
-        _ => Decision::Report,
+        Some(tool) if policy.fallback && policy.most > 0 => RetryDecision::FallBack(tool.clone()),
+        _ => RetryDecision::Report,
     }
 }
 
@@ -169,17 +169,17 @@ mod tests {
         let hour = Duration::from_secs(3_600);
         let fallback = Some("other".to_owned());
         let (harmless, harmful) = (Repeating::Harmless, Repeating::Harmful);
-        let again = |wait| Decision::Again(millis(wait));
+        let again = |wait| RetryDecision::Again(millis(wait));
         for (name, failure, repeating, tries, left, expected) in [
             ("first", failure(), harmless, 1, hour, again(100)),
             ("twice the wait", failure(), harmless, 2, hour, again(200)),
-            ("enough", failure(), harmless, 3, hour, Decision::Report),
-            ("harmful", failure(), harmful, 1, hour, Decision::Report),
+            ("enough", failure(), harmless, 3, hour, RetryDecision::Report),
+            ("harmful", failure(), harmful, 1, hour, RetryDecision::Report),
             ("harmful, never sent", Failure { untouched: true, ..failure() }, harmful, 1, hour, again(100)),
-            ("no use", Failure { retryable: false, ..failure() }, harmless, 1, hour, Decision::Report),
-            ("the server says once", Failure { most: Some(1), ..failure() }, harmless, 2, hour, Decision::Report),
-            ("no time", failure(), harmless, 1, millis(100), Decision::Report),
-            ("too long", Failure { after: Some(millis(5_001)), ..failure() }, harmless, 1, hour, Decision::Report),
+            ("no use", Failure { retryable: false, ..failure() }, harmless, 1, hour, RetryDecision::Report),
+            ("the server says once", Failure { most: Some(1), ..failure() }, harmless, 2, hour, RetryDecision::Report),
+            ("no time", failure(), harmless, 1, millis(100), RetryDecision::Report),
+            ("too long", Failure { after: Some(millis(5_001)), ..failure() }, harmless, 1, hour, RetryDecision::Report),
             ("fixed", Failure { spacing: Spacing::Fixed, ..failure() }, harmless, 2, hour, again(100)),
             ("at once", Failure { spacing: Spacing::Immediate, after: None, ..failure() }, harmless, 2, hour, again(0)),
             ("our own wait", Failure { after: None, ..failure() }, harmless, 1, hour, again(200)),
@@ -189,7 +189,7 @@ mod tests {
                 harmless,
                 3,
                 hour,
-                Decision::FallBack("other".to_owned()),
+                RetryDecision::FallBack("other".to_owned()),
             ),
             ("but not before", Failure { fallback: fallback.clone(), ..failure() }, harmless, 1, hour, again(100)),
             (
@@ -198,20 +198,20 @@ mod tests {
                 harmless,
                 3,
                 hour,
-                Decision::Report,
+                RetryDecision::Report,
             ),
-            ("nor after an effect", Failure { fallback, ..failure() }, harmful, 3, hour, Decision::Report),
+            ("nor after an effect", Failure { fallback, ..failure() }, harmful, 3, hour, RetryDecision::Report),
         ] {
             assert_eq!(decide(&policy, &failure, repeating, tries, left, 250), expected, "{name}");
         }
         let off = RetryPolicy { most: 0, ..policy };
-        assert_eq!(decide(&off, &failure(), harmless, 1, hour, 0), Decision::Report);
+        assert_eq!(decide(&off, &failure(), harmless, 1, hour, 0), RetryDecision::Report);
     }
 
     #[test]
     fn nobody_is_asked_earlier_than_he_said() {
         for chance in 0..1_000 {
-            let Decision::Again(wait) =
+            let RetryDecision::Again(wait) =
                 decide(&RetryPolicy::default(), &failure(), Repeating::Harmless, 1, millis(10_000), chance)
             else {
                 panic!("again")

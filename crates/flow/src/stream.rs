@@ -30,7 +30,7 @@ const OVERHEAD: usize = 64;
 
 /// How much may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct StreamBounds {
     /// Bytes of one stream.
     pub bytes: usize,
     /// Pieces of one stream.
@@ -39,7 +39,7 @@ pub struct Bounds {
     pub total: usize,
 }
 
-impl Default for Bounds {
+impl Default for StreamBounds {
     fn default() -> Self {
         Self { bytes: 1 << 20, pieces: 4_096, total: 64 << 20 }
     }
@@ -48,14 +48,14 @@ impl Default for Bounds {
 /// Counts what all streams keep together.
 #[derive(Debug)]
 pub struct Ledger {
-    bounds: Bounds,
+    bounds: StreamBounds,
     kept: AtomicUsize,
 }
 
 impl Ledger {
     /// An empty one.
     #[must_use]
-    pub const fn new(bounds: Bounds) -> Self {
+    pub const fn new(bounds: StreamBounds) -> Self {
         Self { bounds, kept: AtomicUsize::new(0) }
     }
 
@@ -114,7 +114,7 @@ impl Piece {
 
 /// What became of a piece that came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Taken {
+pub enum TakenPiece {
     /// It is due to be sent, and these before it are missing and were not asked for yet.
     New {
         /// The missing ones.
@@ -254,13 +254,13 @@ impl Stream {
     }
 
     /// Takes a piece.
-    pub fn take(&mut self, piece: Piece) -> Taken {
+    pub fn take(&mut self, piece: Piece) -> TakenPiece {
         let index = piece.index;
         if index < self.whole || self.ahead.contains(&index) {
-            return Taken::Again;
+            return TakenPiece::Again;
         }
         if index > self.whole.saturating_add(FARTHEST) {
-            return Taken::TooFar;
+            return TakenPiece::TooFar;
         }
         let missing = self.missing_before(index);
         if index == self.whole {
@@ -277,7 +277,7 @@ impl Stream {
             self.checkpoint = Some((index + 1, token.clone()));
         }
         self.keep(piece.detached());
-        Taken::New { missing }
+        TakenPiece::New { missing }
     }
 
     fn missing_before(&mut self, index: u64) -> Vec<u64> {

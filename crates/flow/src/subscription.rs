@@ -21,7 +21,7 @@ use switchboard_wire::Raw;
 
 /// How much there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SubscriptionLimits {
     /// Subscriptions altogether.
     pub subscriptions: usize,
     /// Of one principal.
@@ -36,7 +36,7 @@ pub struct Limits {
     pub longest: Duration,
 }
 
-impl Default for Limits {
+impl Default for SubscriptionLimits {
     fn default() -> Self {
         Self {
             subscriptions: 16_384,
@@ -51,7 +51,7 @@ impl Default for Limits {
 
 /// What is subscribed to.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct WantedEvents {
     /// Who subscribes.
     pub principal: Arc<str>,
     /// What the subscription ends with, where it ends with something: a session, a stream.
@@ -120,7 +120,7 @@ pub struct Replayed<T> {
 #[derive(Debug)]
 pub struct Subscription<T> {
     /// What it was made for.
-    pub wanted: Wanted,
+    pub wanted: WantedEvents,
     expires: Option<Instant>,
     seq: u64,
     kept: VecDeque<(u64, Arc<T>, usize)>,
@@ -141,7 +141,7 @@ impl<T> Subscription<T> {
 /// All subscriptions.
 #[derive(Debug)]
 pub struct Book<T> {
-    limits: Limits,
+    limits: SubscriptionLimits,
     all: HashMap<Arc<str>, Subscription<T>>,
     /// Subscriptions by how a pattern of theirs begins; `*` for any.
     by_head: HashMap<String, BTreeSet<Arc<str>>>,
@@ -151,7 +151,7 @@ pub struct Book<T> {
 impl<T> Book<T> {
     /// An empty one.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: SubscriptionLimits) -> Self {
         Self { limits, all: HashMap::new(), by_head: HashMap::new(), bytes: 0 }
     }
 
@@ -177,7 +177,7 @@ impl<T> Book<T> {
     ///
     /// # Errors
     /// There are too many.
-    pub fn subscribe(&mut self, id: Arc<str>, wanted: Wanted, now: Instant) -> Result<Option<Duration>, Refused> {
+    pub fn subscribe(&mut self, id: Arc<str>, wanted: WantedEvents, now: Instant) -> Result<Option<Duration>, Refused> {
         if wanted.patterns.len() > self.limits.patterns {
             return Err(Refused::TooManyPatterns);
         }
@@ -210,13 +210,13 @@ impl<T> Book<T> {
     }
 
     /// Ends a subscription of this principal.
-    pub fn unsubscribe(&mut self, id: &str, principal: &str) -> Option<Wanted> {
+    pub fn unsubscribe(&mut self, id: &str, principal: &str) -> Option<WantedEvents> {
         self.get(id, principal)?;
         self.remove(id)
     }
 
     /// Ends a subscription.
-    pub fn remove(&mut self, id: &str) -> Option<Wanted> {
+    pub fn remove(&mut self, id: &str) -> Option<WantedEvents> {
         let subscription = self.all.remove(id)?;
         for pattern in &subscription.wanted.patterns {
             if let Some(ids) = self.by_head.get_mut(pattern.head()) {
@@ -231,17 +231,17 @@ impl<T> Book<T> {
     }
 
     /// Ends everything that ends with this.
-    pub fn end_of(&mut self, owner: &str) -> Vec<(Arc<str>, Wanted)> {
+    pub fn end_of(&mut self, owner: &str) -> Vec<(Arc<str>, WantedEvents)> {
         self.remove_all(|subscription| subscription.wanted.owner.as_deref() == Some(owner))
     }
 
     /// Ends what is past its time.
-    pub fn expire(&mut self, now: Instant) -> Vec<(Arc<str>, Wanted)> {
+    pub fn expire(&mut self, now: Instant) -> Vec<(Arc<str>, WantedEvents)> {
         self.remove_all(|subscription| subscription.expires.is_some_and(|end| now >= end))
     }
 
     /// Ends all for which this holds.
-    pub fn remove_all(&mut self, ends: impl Fn(&Subscription<T>) -> bool) -> Vec<(Arc<str>, Wanted)> {
+    pub fn remove_all(&mut self, ends: impl Fn(&Subscription<T>) -> bool) -> Vec<(Arc<str>, WantedEvents)> {
         let ended: Vec<_> = self.all.iter().filter(|(_, one)| ends(one)).map(|(id, _)| id.clone()).collect();
         ended.into_iter().filter_map(|id| self.remove(&id).map(|wanted| (id, wanted))).collect()
     }
@@ -258,7 +258,7 @@ impl<T> Book<T> {
         offered: &Offered<'_>,
         event: &Arc<T>,
         weight: usize,
-        may_hear: impl Fn(&Arc<str>, &Wanted) -> bool,
+        may_hear: impl Fn(&Arc<str>, &WantedEvents) -> bool,
     ) -> Vec<Delivery> {
         let head = offered.channel.split('.').next().unwrap_or_default();
         let mut ids: BTreeSet<Arc<str>> = self.by_head.get(head).cloned().unwrap_or_default();

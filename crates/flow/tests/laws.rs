@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use switchboard_flow::breaker::{Breaker, BreakerDecision, BreakerPolicy, BreakerState};
 use switchboard_flow::meter::{Allowance, Exceeded, Meters, Quota, Rate};
-use switchboard_flow::retry::{Decision, Failure, Repeating, RetryPolicy, Spacing, decide};
+use switchboard_flow::retry::{Failure, Repeating, RetryDecision, RetryPolicy, Spacing, decide};
 
 fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -122,12 +122,12 @@ proptest! {
         };
         let policy = RetryPolicy::default();
         let harmful = decide(&policy, &failure, Repeating::Harmful, tries, millis(left), chance);
-        prop_assert_eq!(harmful, Decision::Report);
+        prop_assert_eq!(harmful, RetryDecision::Report);
         let decision = decide(&policy, &failure, Repeating::Harmless, tries, millis(left), chance);
         if !retryable {
-            prop_assert_eq!(&decision, &Decision::Report);
+            prop_assert_eq!(&decision, &RetryDecision::Report);
         }
-        if let Decision::Again(wait) = decision {
+        if let RetryDecision::Again(wait) = decision {
             prop_assert!(tries <= policy.most.min(most.unwrap_or(u32::MAX)));
             prop_assert!(wait >= failure.after.unwrap_or_default() && wait <= policy.longest && wait < millis(left));
         }

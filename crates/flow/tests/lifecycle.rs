@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use switchboard_flow::lifecycle::{Action, After, Event, Lifecycle, State};
+use switchboard_flow::lifecycle::{Action, After, Lifecycle, LifecycleEvent, State};
 use switchboard_flow::restart::{RestartMode, RestartPolicy};
 
 /// The transitions that there are, written out by hand a second time, from the drawing of MGP 11.2.
@@ -18,19 +18,19 @@ const ALLOWED: &[(State, &[State])] = &[
     (State::Restarting, &[State::Connected, State::Error, State::Disconnected]),
 ];
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = LifecycleEvent> {
     let after = prop_oneof![Just(After::Stop), Just(After::Restart), Just(After::Sleep), Just(After::Policy)];
     prop_oneof![
-        1 => Just(Event::Start),
-        1 => Just(Event::Wanted),
-        3 => Just(Event::Ready),
-        2 => Just(Event::Failed),
-        1 => Just(Event::Refused),
-        2 => any::<bool>().prop_map(|clean| Event::Ended { clean }),
-        2 => after.prop_map(Event::Drain),
-        1 => Just(Event::Drained),
-        1 => Just(Event::PauseOver),
-        1 => Just(Event::Stop),
+        1 => Just(LifecycleEvent::Start),
+        1 => Just(LifecycleEvent::Wanted),
+        3 => Just(LifecycleEvent::Ready),
+        2 => Just(LifecycleEvent::Failed),
+        1 => Just(LifecycleEvent::Refused),
+        2 => any::<bool>().prop_map(|clean| LifecycleEvent::Ended { clean }),
+        2 => after.prop_map(LifecycleEvent::Drain),
+        1 => Just(LifecycleEvent::Drained),
+        1 => Just(LifecycleEvent::PauseOver),
+        1 => Just(LifecycleEvent::Stop),
     ]
 }
 
@@ -39,8 +39,8 @@ fn mode() -> impl Strategy<Value = RestartMode> {
 }
 
 /// Whether an event is somebody's wish to have it up.
-fn is_by_hand(event: Event) -> bool {
-    matches!(event, Event::Start | Event::Drain(After::Restart))
+fn is_by_hand(event: LifecycleEvent) -> bool {
+    matches!(event, LifecycleEvent::Start | LifecycleEvent::Drain(After::Restart))
 }
 
 proptest! {
@@ -90,18 +90,18 @@ proptest! {
         let mut life = Lifecycle::new(policy.clone());
         let mut now = Duration::ZERO;
         let mut starts = Vec::new();
-        life.on(Event::Start, now, 0);
+        life.on(LifecycleEvent::Start, now, 0);
         for (up, lived) in outcomes {
             if up {
-                life.on(Event::Ready, now, 0);
+                life.on(LifecycleEvent::Ready, now, 0);
                 now += Duration::from_millis(lived);
             }
-            let event = if up { Event::Ended { clean: false } } else { Event::Failed };
+            let event = if up { LifecycleEvent::Ended { clean: false } } else { LifecycleEvent::Failed };
             match life.on(event, now, 0).action {
                 Action::ConnectAfter(pause) => {
                     starts.push(now);
                     now += pause;
-                    prop_assert_eq!(life.on(Event::PauseOver, now, 0).action, Action::Connect);
+                    prop_assert_eq!(life.on(LifecycleEvent::PauseOver, now, 0).action, Action::Connect);
                 }
                 Action::GiveUp => break,
                 other => prop_assert!(false, "{:?}", other),
@@ -119,26 +119,26 @@ fn a_life_as_it_should_be() {
         let step = life.on(event, Duration::from_secs(seconds), 250);
         (life.state(), step.action)
     };
-    assert_eq!(at(Event::Start, 0), (State::Connecting, Action::Connect));
-    assert_eq!(at(Event::Ready, 1), (State::Connected, Action::Nothing));
-    let lost = at(Event::Ended { clean: false }, 2);
+    assert_eq!(at(LifecycleEvent::Start, 0), (State::Connecting, Action::Connect));
+    assert_eq!(at(LifecycleEvent::Ready, 1), (State::Connected, Action::Nothing));
+    let lost = at(LifecycleEvent::Ended { clean: false }, 2);
     assert_eq!(lost, (State::Restarting, Action::ConnectAfter(Duration::ZERO)), "it comes back at once");
-    assert_eq!(at(Event::PauseOver, 2), (State::Restarting, Action::Connect));
-    assert_eq!(at(Event::Ready, 3), (State::Connected, Action::Nothing));
-    assert_eq!(at(Event::Ended { clean: true }, 4), (State::Disconnected, Action::Disconnect));
-    assert_eq!(at(Event::Wanted, 5), (State::Connecting, Action::Connect), "a call wakes it");
-    assert_eq!(at(Event::Ready, 5), (State::Connected, Action::Nothing));
-    assert_eq!(at(Event::Drain(After::Stop), 6), (State::Draining, Action::Drain));
-    assert_eq!(at(Event::Drained, 7), (State::Disconnected, Action::Disconnect));
-    assert_eq!(at(Event::Wanted, 8), (State::Disconnected, Action::Nothing), "a stop is final");
-    assert_eq!(at(Event::Start, 9), (State::Connecting, Action::Connect));
+    assert_eq!(at(LifecycleEvent::PauseOver, 2), (State::Restarting, Action::Connect));
+    assert_eq!(at(LifecycleEvent::Ready, 3), (State::Connected, Action::Nothing));
+    assert_eq!(at(LifecycleEvent::Ended { clean: true }, 4), (State::Disconnected, Action::Disconnect));
+    assert_eq!(at(LifecycleEvent::Wanted, 5), (State::Connecting, Action::Connect), "a call wakes it");
+    assert_eq!(at(LifecycleEvent::Ready, 5), (State::Connected, Action::Nothing));
+    assert_eq!(at(LifecycleEvent::Drain(After::Stop), 6), (State::Draining, Action::Drain));
+    assert_eq!(at(LifecycleEvent::Drained, 7), (State::Disconnected, Action::Disconnect));
+    assert_eq!(at(LifecycleEvent::Wanted, 8), (State::Disconnected, Action::Nothing), "a stop is final");
+    assert_eq!(at(LifecycleEvent::Start, 9), (State::Connecting, Action::Connect));
 }
 
 #[test]
 fn policies_differ_in_what_they_do_after_an_end() {
     use RestartMode::{Always, Never, OnFailure};
-    let lost = Event::Ended { clean: false };
-    let left = Event::Ended { clean: true };
+    let lost = LifecycleEvent::Ended { clean: false };
+    let left = LifecycleEvent::Ended { clean: true };
     for (mode, event, expected) in [
         (Never, lost, State::Error),
         (Never, left, State::Error),
@@ -148,8 +148,8 @@ fn policies_differ_in_what_they_do_after_an_end() {
         (Always, left, State::Restarting),
     ] {
         let mut life = Lifecycle::new(RestartPolicy { mode, ..RestartPolicy::default() });
-        life.on(Event::Start, Duration::ZERO, 0);
-        life.on(Event::Ready, Duration::ZERO, 0);
+        life.on(LifecycleEvent::Start, Duration::ZERO, 0);
+        life.on(LifecycleEvent::Ready, Duration::ZERO, 0);
         life.on(event, Duration::from_secs(60), 0);
         assert_eq!(life.state(), expected, "{mode:?} {event:?}");
     }
@@ -157,10 +157,10 @@ fn policies_differ_in_what_they_do_after_an_end() {
         [(Never, State::Disconnected), (OnFailure, State::Disconnected), (Always, State::Restarting)]
     {
         let mut life = Lifecycle::new(RestartPolicy { mode, ..RestartPolicy::default() });
-        life.on(Event::Start, Duration::ZERO, 0);
-        life.on(Event::Ready, Duration::ZERO, 0);
-        life.on(Event::Drain(After::Policy), Duration::ZERO, 0);
-        life.on(Event::Drained, Duration::ZERO, 0);
+        life.on(LifecycleEvent::Start, Duration::ZERO, 0);
+        life.on(LifecycleEvent::Ready, Duration::ZERO, 0);
+        life.on(LifecycleEvent::Drain(After::Policy), Duration::ZERO, 0);
+        life.on(LifecycleEvent::Drained, Duration::ZERO, 0);
         assert_eq!(life.state(), expected, "{mode:?} after a graceful shutdown");
     }
 }

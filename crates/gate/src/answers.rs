@@ -1,5 +1,6 @@
 //! Answers in the middle of a call: whether somebody may give one, and what is put on record of it before its server gets it.
 
+use crate::authority;
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
@@ -8,7 +9,7 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Extra, Kind, Raw};
 
 use crate::Gate;
-use crate::audit::{self, event, result};
+use crate::audit::{self, event, result, step};
 use crate::authority::{chain_of, may_say_delegation};
 use crate::refused::refused;
 
@@ -27,7 +28,7 @@ impl Gate<'_> {
         tool: Option<&str>,
         answer: &Raw,
     ) -> Result<(), Fault> {
-        self.judge_delegated_answer(context, server, tool, answer).await?;
+        judge_delegated_answer(self, context, server, tool, answer).await?;
         self.note_answer(&context.session, server, tool, answer).await
     }
 
@@ -43,42 +44,9 @@ impl Gate<'_> {
         tool: Option<&str>,
         answer: &Raw,
     ) -> Result<(), Fault> {
-        self.judge_delegated_answer(context, server, tool, answer).await?;
+        judge_delegated_answer(self, context, server, tool, answer).await?;
         let noted = audit::event_of(event::ANSWER_UNASKED, audit::principal(&context.session), result::UNKNOWN);
-        self.note_content(noted, server, tool, answer).await
-    }
-
-    /// Judges on whose behalf an answer says that it is given: as a call that says so.
-    ///
-    /// # Errors
-    /// Somebody in the chain may not make the call, or the answer says it of somebody who does not give it. On record.
-    async fn judge_delegated_answer(
-        &self,
-        context: &Context,
-        server: &Server,
-        tool: Option<&str>,
-        answer: &Raw,
-    ) -> Result<(), Fault> {
-        if !may_say_delegation(answer) || answer.kind() != Kind::Object {
-            return Ok(());
-        }
-        let session = &context.session;
-        let judge = async {
-            let metadata = Metadata::of(Some(answer), &Extra::default()).map_err(Fault::malformed)?;
-            let Some(delegation) = metadata.delegation()? else { return Ok(()) };
-            if delegation.delegated_via != *session.principal {
-                let text = "the answer says that it was passed on by somebody who does not give it";
-                return Err(Fault::new(FaultKind::AccessDenied, text));
-            }
-            let tables = self.tables().await?;
-            self.chain_limits(&tables, server, tool, &chain_of(&delegation, session)).map(drop)
-        };
-        let Err(fault) = judge.await else { return Ok(()) };
-        let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(session), result::BLOCKED);
-        let event = audit::with(audit::about(event, server.id(), tool), "step", "delegation");
-        let event = audit::with(audit::with(event, "what", "answer"), "reason", fault.message());
-        self.audit.note(refused(event, &fault)).await;
-        Err(fault)
+        note_content(self, noted, server, tool, answer).await
     }
 
     /// Puts on record what somebody answered to an elicitation or a sampling, before the server gets it. What it holds may
@@ -94,28 +62,61 @@ impl Gate<'_> {
         answer: &Raw,
     ) -> Result<(), Fault> {
         let noted = audit::event_of(event::QUESTION_ANSWERED, audit::principal(session), result::SUCCESS);
-        self.note_content(noted, server, tool, answer).await
+        note_content(self, noted, server, tool, answer).await
     }
+}
 
-    async fn note_content(
-        &self,
-        noted: AuditEvent,
-        server: &Server,
-        tool: Option<&str>,
-        answer: &Raw,
-    ) -> Result<(), Fault> {
-        let Some((kind, action)) = kind_of(answer) else { return Ok(()) };
-        let noted = audit::with(audit::about(noted, server.id(), tool), "type", kind);
-        let noted = match action {
-            Some(action) => audit::with(noted, "answer", switchboard_policy::redact::printable(&action)),
-            None => noted,
-        };
-        let noted = match answer.member("content") {
-            Some(content) => audit::with(noted, "answer_sha256", Digest::of(content.as_bytes()).to_hex()),
-            None => noted,
-        };
-        self.audit.note_first(noted).await
+/// Judges on whose behalf an answer says that it is given: as a call that says so.
+///
+/// # Errors
+/// Somebody in the chain may not make the call, or the answer says it of somebody who does not give it. On record.
+async fn judge_delegated_answer(
+    gate: &Gate<'_>,
+    context: &Context,
+    server: &Server,
+    tool: Option<&str>,
+    answer: &Raw,
+) -> Result<(), Fault> {
+    if !may_say_delegation(answer) || answer.kind() != Kind::Object {
+        return Ok(());
     }
+    let session = &context.session;
+    let judge = async {
+        let metadata = Metadata::of(Some(answer), &Extra::default()).map_err(Fault::malformed)?;
+        let Some(delegation) = metadata.delegation()? else { return Ok(()) };
+        if delegation.delegated_via != *session.principal {
+            let text = "the answer says that it was passed on by somebody who does not give it";
+            return Err(Fault::new(FaultKind::AccessDenied, text));
+        }
+        let tables = gate.tables().await?;
+        authority::chain_limits(gate, &tables, server, tool, &chain_of(&delegation, session)).map(drop)
+    };
+    let Err(fault) = judge.await else { return Ok(()) };
+    let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(session), result::BLOCKED);
+    let event = audit::with(audit::about(event, server.id(), tool), step::KEY, step::DELEGATION);
+    let event = audit::with(audit::with(event, "what", "answer"), "reason", fault.message());
+    gate.audit.note(refused(event, &fault)).await;
+    Err(fault)
+}
+
+async fn note_content(
+    gate: &Gate<'_>,
+    noted: AuditEvent,
+    server: &Server,
+    tool: Option<&str>,
+    answer: &Raw,
+) -> Result<(), Fault> {
+    let Some((kind, action)) = kind_of(answer) else { return Ok(()) };
+    let noted = audit::with(audit::about(noted, server.id(), tool), "type", kind);
+    let noted = match action {
+        Some(action) => audit::with(noted, "answer", switchboard_policy::redact::printable(&action)),
+        None => noted,
+    };
+    let noted = match answer.member("content") {
+        Some(content) => audit::with(noted, "answer_sha256", Digest::of(content.as_bytes()).to_hex()),
+        None => noted,
+    };
+    gate.audit.note_first(noted).await
 }
 
 /// What an answer is to, and the word that an elicitation was answered with; `None` for what decides nothing.

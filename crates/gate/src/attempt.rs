@@ -1,17 +1,23 @@
-//! A request on its way through the gate, and what may become of it.
+//! A request on its way through the gate.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use switchboard_peer::{Context, Reply};
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::{Actor, AuditEvent, Details, Target};
 use switchboard_upstream::Server;
+use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Id, Object, Raw, Request};
 
 use crate::audit::{self, event};
-use crate::{Permit, Subject, ToolPolicy};
+use crate::dialect::rendered_for;
+use crate::refused::refusal;
+use crate::sent::{ABOUT, Sent, beside_of, path_of, rest_of, unknown_of};
+use crate::unknown::{no_such_method, no_such_prompt, no_such_task, no_such_tool, unknown_resource};
+use crate::{Subject, ToolPolicy};
 
 /// Letters of an intent that are written to the audit log.
 const LONGEST_INTENT: usize = 1_000;
@@ -104,13 +110,92 @@ impl Attempt<'_> {
     }
 }
 
-/// What became of an attempt.
-#[derive(Debug)]
-pub enum Admission {
-    /// It may go on, with other parameters where those of the client held something for the gate.
-    Go(Permit, Option<Raw>),
-    /// The client has to do something first, or must not go on: this is its answer.
-    Answer(Reply),
+impl Attempt<'_> {
+    /// The tool it calls, by the server's name for it and the client's; nothing for what is no tool: that takes access to
+    /// the whole server.
+    pub(crate) fn called(&self) -> Option<(&str, &str)> {
+        (self.subject == Subject::Tool).then_some((self.tool, self.exposed))
+    }
+
+    /// The name under which a person's answer holds.
+    pub(crate) fn asked_as(&self) -> &str {
+        if self.subject == Subject::Tool { self.exposed } else { self.tool }
+    }
+
+    /// That there is no such thing.
+    pub(crate) fn unknown(&self) -> Fault {
+        let name = self.exposed;
+        match self.subject {
+            Subject::Tool => no_such_tool(name),
+            Subject::Prompt => no_such_prompt(name),
+            Subject::Resource | Subject::Subscription => unknown_resource(name),
+            Subject::Completion if name.contains(':') => unknown_resource(name),
+            Subject::Completion => no_such_prompt(name),
+            Subject::Task => no_such_task(name),
+            Subject::Unknown => no_such_method(name),
+        }
+    }
+
+    /// What a client is told where the request is refused for what it is: for a tool a result that its model reads, for
+    /// everything else an error, since a result of that form would be none.
+    pub(crate) fn refusal(&self, fault: &Fault) -> Reply {
+        match self.subject {
+            Subject::Tool => refusal(self.context, fault),
+            _ => Err(rendered_for(self.context, self.method(), fault)).into(),
+        }
+    }
+
+    fn method(&self) -> &'static str {
+        self.subject.passage().methods.first().copied().unwrap_or_default()
+    }
+
+    /// Members of the parameters that are sent beside the arguments.
+    pub(crate) fn beside(&self) -> Option<Raw> {
+        beside_of(self.subject, self.params, &[])
+    }
+
+    /// Members of the parameters that are sent beside the address of a resource.
+    pub(crate) fn beside_address(&self) -> Option<Raw> {
+        rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key))
+    }
+
+    /// Those of them that no dialect knows.
+    pub(crate) fn unknown_beside(&self) -> Option<Raw> {
+        unknown_of(self.subject, self.params)
+    }
+
+    /// Why a person is to be asked about exactly this.
+    pub(crate) fn asks_about(&self) -> Option<ConfirmReason> {
+        let ToolPolicy { assessment, security, .. } = self.policy;
+        // What stands beside the arguments is not looked at for that.
+        if assessment.easing.is_none() || self.unknown_beside().is_some() {
+            return assessment.confirm;
+        }
+        assessment.asks_about(security, &self.arguments(), arguments::only_reads)
+    }
+
+    /// What of it acts though nothing about its tool, prompt or template says so: a person is asked.
+    pub(crate) fn acting(&self) -> Option<Violation> {
+        let outlook = self.policy.outlook()?;
+        let is_address = match self.subject {
+            Subject::Tool | Subject::Prompt => false,
+            Subject::Resource | Subject::Subscription => true,
+            // What somebody has begun to write acts on nothing, and of the rest nobody knows what is what.
+            Subject::Completion | Subject::Task | Subject::Unknown => return None,
+        };
+        let arguments = self.arguments();
+        let of_arguments = outlook.question(self.policy.text_arguments(), &arguments);
+        // A server may act upon what stands beside the arguments as well.
+        let beside = || outlook.question(&[], &self.unknown_beside()?);
+        // Many servers take what stands behind the scheme for a path.
+        let as_path = || outlook.question(&[], &path_of(&arguments)?);
+        of_arguments.or_else(beside).or_else(|| if is_address { as_path() } else { None })
+    }
+
+    /// All that the server would act upon: what a person agrees to, and what is put on record.
+    pub(crate) fn sent_to_server(&self) -> Sent {
+        Sent { arguments: self.arguments(), beside: self.unknown_beside() }
+    }
 }
 
 /// Why an attempt does not pass.

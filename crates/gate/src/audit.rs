@@ -3,7 +3,7 @@
 use switchboard_peer::Session;
 use switchboard_store::Actor;
 
-pub use switchboard_audit::{Auditor, CALL, about, event, event_of, kernel, result, with};
+pub use switchboard_audit::{Auditor, CALL, about, event, event_of, kernel, result, step, with};
 
 /// The principal of a session as the one who did something.
 pub fn principal(session: &Session) -> Actor {

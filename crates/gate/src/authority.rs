@@ -5,6 +5,7 @@
 //! memory only, and only for as long as the call runs. Where they are not at hand any more, other limits than those that
 //! the call was judged by mean that it does not go on.
 
+use crate::{arguments, rights};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,15 +19,28 @@ use switchboard_store::Digest;
 use switchboard_wire::{Edit, Extra, Object, Raw};
 
 use super::attempt::{Attempt, Stop};
-use super::audit::{self, event, result};
-use super::continued::{Continued, named};
+use super::audit::{self, event, result, step};
 use super::refused::refused;
 use super::tables::Tables;
 use super::{Gate, Subject};
+use crate::surroundings::{Destination, Offers};
 use switchboard_upstream::Server;
 
 /// Letters of a name in a chain of delegation.
 const MAX_ACTOR_CHARS: usize = 256;
+
+/// The tool whose call goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct Continued<'a> {
+    /// The server that has it.
+    pub server: &'a Server,
+    /// As the server calls it.
+    pub tool: &'a str,
+    /// As the client called it; it may have another name by now.
+    pub exposed: &'a str,
+    /// Those on whose behalf the call is made, the caller last; nobody where it is the caller's own.
+    pub chain: &'a [String],
+}
 
 /// What the right to one call rests on.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +89,15 @@ impl CallAuthority {
     }
 }
 
+/// The tool under the name that clients know it by now.
+pub(crate) fn named(offers: &dyn Offers, tool: &Continued<'_>) -> Option<(String, Destination)> {
+    let is_it = |place: &Destination| *place.original == *tool.tool && place.server.id() == tool.server.id();
+    match offers.tool(tool.exposed).filter(is_it) {
+        Some(place) => Some((tool.exposed.to_owned(), place)),
+        None => offers.tool_of(tool.server.id(), tool.tool),
+    }
+}
+
 /// Whether a value could speak of a delegation: nearly none does, and need not be opened for it.
 pub(crate) fn may_say_delegation(value: &Raw) -> bool {
     // A name can be written with escapes.
@@ -118,80 +141,9 @@ pub(super) fn chain_of(delegation: &Delegation, session: &Session) -> Vec<String
 }
 
 impl Gate<'_> {
-    /// What narrows a call that was passed on: the limits of each in the chain.
-    ///
-    /// # Errors
-    /// One of them may not use the tool, or there is something wrong with the chain.
-    pub(super) fn chain_limits(
-        &self,
-        tables: &Tables,
-        server: &Server,
-        tool: Option<&str>,
-        chain: &[String],
-    ) -> Result<Vec<Scope>, Fault> {
-        let refuse = |kind, text: String| Err(Fault::new(kind, text));
-        if chain.iter().any(|name| name.chars().nth(MAX_ACTOR_CHARS).is_some()) {
-            return refuse(FaultKind::AccessDenied, "a name in the chain of delegation is too long".to_owned());
-        }
-        let chain: Vec<&str> = chain.iter().map(String::as_str).collect();
-        let now = self.granted.time();
-        // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
-        let by_his_own = |name: &&str| {
-            let default = self.default_for(name, server);
-            tables.access.decide(name, server.id(), tool, default, now)
-        };
-        match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
-            Ok(access) if access.allow && chain.iter().all(|name| by_his_own(name).allow) => {
-                Ok(chain.iter().map(by_his_own).filter_map(|access| tables.limits(&access).cloned()).collect())
-            }
-            Ok(_) => refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()),
-            Err(ChainFault::TooDeep) => refuse(FaultKind::DelegationDepth, "delegation_depth_exceeded".to_owned()),
-            Err(fault @ ChainFault::Cycle) => refuse(FaultKind::DelegationCycle, fault.to_string()),
-            Err(fault) => refuse(FaultKind::AccessDenied, fault.to_string()),
-        }
-    }
-
-    /// A call on somebody's behalf has no more rights than each of those it passed through: what narrows theirs.
-    pub(crate) async fn check_delegation(
-        &self,
-        attempt: &Attempt<'_>,
-        delegation: &Delegation,
-        tables: &Tables,
-    ) -> Result<Vec<Scope>, Stop> {
-        let session = &attempt.context.session;
-        let judged = if delegation.delegated_via == *session.principal {
-            let tool = attempt.called().map(|(tool, _)| tool);
-            self.chain_limits(tables, attempt.server, tool, &chain_of(delegation, session))
-        } else {
-            let text = "the call says that it was passed on by somebody who is not calling";
-            Err(Fault::new(FaultKind::AccessDenied, text))
-        };
-        let fault = match judged {
-            Ok(limits) => return Ok(limits),
-            Err(fault) => fault,
-        };
-        let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "delegation");
-        let event = audit::with(event, "reason", fault.message());
-        self.audit.note(refused(event, &fault)).await;
-        Err(attempt.refusal(&fault).into())
-    }
-
-    /// The limits that hold for a call of a tool now, as its call would be judged by them.
-    fn limits_of(&self, tables: &Tables, session: &Session, tool: &Continued<'_>) -> Option<Vec<Scope>> {
-        let (exposed, place) = named(&*self.offers(), tool)?;
-        let access = self.access(tables, session, tool.server, Some((tool.tool, &exposed)));
-        let standing = self.has_permissions(tables, tool.server, place.policy.as_deref()).ok()?;
-        let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
-        scopes.extend(tables.limits(&access).cloned());
-        if !tool.chain.is_empty() {
-            scopes.extend(self.chain_limits(tables, tool.server, Some(tool.tool), tool.chain).ok()?);
-        }
-        Some(scopes)
-    }
-
     /// Names the limits that hold for a tool and its caller now; nothing where there are none.
     pub fn limits_on(&self, tables: &Tables, session: &Session, tool: &Continued<'_>) -> String {
-        match self.limits_of(tables, session, tool) {
+        match limits_of(self, tables, session, tool) {
             Some(scopes) if scopes.is_empty() => String::new(),
             Some(scopes) => Digest::of(format!("{scopes:?}").as_bytes()).to_hex(),
             // What cannot be used has limits that nothing is within.
@@ -211,7 +163,7 @@ impl Gate<'_> {
             return true;
         }
         let Some(params) = &authority.params else { return false };
-        let Some(scopes) = self.limits_of(tables, &context.session, tool) else { return false };
+        let Some(scopes) = limits_of(self, tables, &context.session, tool) else { return false };
         let Some((exposed, place)) = named(&*self.offers(), tool) else { return false };
         let Some(policy) = place.policy.as_deref() else { return false };
         let attempt = Attempt {
@@ -229,8 +181,79 @@ impl Gate<'_> {
             trace: "",
             request: None,
         };
-        self.violation(&attempt, &scopes).await.is_none_or(|violation| violation.finding.asks())
+        arguments::violation(self, &attempt, &scopes).await.is_none_or(|violation| violation.finding.asks())
     }
+}
+
+/// What narrows a call that was passed on: the limits of each in the chain.
+///
+/// # Errors
+/// One of them may not use the tool, or there is something wrong with the chain.
+pub(crate) fn chain_limits(
+    gate: &Gate<'_>,
+    tables: &Tables,
+    server: &Server,
+    tool: Option<&str>,
+    chain: &[String],
+) -> Result<Vec<Scope>, Fault> {
+    let refuse = |kind, text: String| Err(Fault::new(kind, text));
+    if chain.iter().any(|name| name.chars().nth(MAX_ACTOR_CHARS).is_some()) {
+        return refuse(FaultKind::AccessDenied, "a name in the chain of delegation is too long".to_owned());
+    }
+    let chain: Vec<&str> = chain.iter().map(String::as_str).collect();
+    let now = gate.granted.time();
+    // Each of them by what holds for him: that the caller may do all by default gives the others nothing.
+    let by_his_own = |name: &&str| {
+        let default = gate.options().default_for(name, server);
+        tables.access.decide(name, server.id(), tool, default, now)
+    };
+    match tables.access.decide_chain(&chain, server.id(), tool, DefaultPolicy::OptOut, now) {
+        Ok(access) if access.allow && chain.iter().all(|name| by_his_own(name).allow) => {
+            Ok(chain.iter().map(by_his_own).filter_map(|access| tables.limits(&access).cloned()).collect())
+        }
+        Ok(_) => refuse(FaultKind::AccessDenied, "somebody in the chain may not use this tool".to_owned()),
+        Err(ChainFault::TooDeep) => refuse(FaultKind::DelegationDepth, "delegation_depth_exceeded".to_owned()),
+        Err(fault @ ChainFault::Cycle) => refuse(FaultKind::DelegationCycle, fault.to_string()),
+        Err(fault) => refuse(FaultKind::AccessDenied, fault.to_string()),
+    }
+}
+
+/// A call on somebody's behalf has no more rights than each of those it passed through: what narrows theirs.
+pub(crate) async fn check_delegation(
+    gate: &Gate<'_>,
+    attempt: &Attempt<'_>,
+    delegation: &Delegation,
+    tables: &Tables,
+) -> Result<Vec<Scope>, Stop> {
+    let session = &attempt.context.session;
+    let judged = if delegation.delegated_via == *session.principal {
+        let tool = attempt.called().map(|(tool, _)| tool);
+        chain_limits(gate, tables, attempt.server, tool, &chain_of(delegation, session))
+    } else {
+        let text = "the call says that it was passed on by somebody who is not calling";
+        Err(Fault::new(FaultKind::AccessDenied, text))
+    };
+    let fault = match judged {
+        Ok(limits) => return Ok(limits),
+        Err(fault) => fault,
+    };
+    let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step::DELEGATION);
+    let event = audit::with(event, "reason", fault.message());
+    gate.audit.note(refused(event, &fault)).await;
+    Err(attempt.refusal(&fault).into())
+}
+
+/// The limits that hold for a call of a tool now, as its call would be judged by them.
+fn limits_of(gate: &Gate<'_>, tables: &Tables, session: &Session, tool: &Continued<'_>) -> Option<Vec<Scope>> {
+    let (exposed, place) = named(&*gate.offers(), tool)?;
+    let access = gate.access(tables, session, tool.server, Some((tool.tool, &exposed)));
+    let standing = rights::has_permissions(gate, tables, tool.server, place.policy.as_deref()).ok()?;
+    let mut scopes: Vec<_> = standing.granted.into_iter().filter_map(|granted| granted.scope).collect();
+    scopes.extend(tables.limits(&access).cloned());
+    if !tool.chain.is_empty() {
+        scopes.extend(chain_limits(gate, tables, tool.server, Some(tool.tool), tool.chain).ok()?);
+    }
+    Some(scopes)
 }
 
 #[cfg(test)]

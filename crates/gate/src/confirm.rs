@@ -9,11 +9,10 @@ mod callback;
 mod elicitation;
 mod ending;
 mod notice;
-mod pending;
 mod question;
 mod recheck;
 mod token;
-mod watcher;
+mod waiting;
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -34,16 +33,18 @@ use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw, canonical};
 use tokio::time::Instant;
 
-use super::audit::{self, event, result};
+use super::audit::{self, event, result, step};
 use super::refused::refused;
 use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
 use crate::dialect::agreed_with;
+use callback::ask_by_callback;
 use elicitation::{ask_by_elicitation, read_elicitation};
 use ending::Ending;
-pub use pending::{AskedAbout, PendingConfirmations};
 use question::{Question, message};
-pub(crate) use watcher::ApprovalWatcher;
-use watcher::Watched;
+pub(crate) use recheck::look_up_again;
+use waiting::until_refused;
+
+use crate::approval_watcher::Watched;
 
 /// How often a person is asked about one call, whose yes others of the same kind use before it.
 const MAX_ASKED: usize = 3;
@@ -51,8 +52,6 @@ const MAX_ASKED: usize = 3;
 const ANSWER_TTL: SignedDuration = SignedDuration::from_mins(5);
 /// How long a yes for the session or for always is good.
 const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
-/// Questions that may be open in this process, and calls that may be remembered in the middle.
-const MAX_OPEN_QUESTIONS: usize = 1_024;
 /// Questions of one principal that may be open: nobody shall fill the queue for all.
 const MOST_OF_ONE: usize = 64;
 /// What our own `requestState` begins with.
@@ -149,445 +148,6 @@ fn is_of_store(fault: &Fault) -> bool {
 }
 
 impl Gate<'_> {
-    /// Makes sure that a person agreed to a call. Where that cannot be known because the store is away, the refusal is on
-    /// record.
-    pub(crate) async fn confirm(
-        &self,
-        attempt: &Attempt<'_>,
-        reason: ConfirmReason,
-        doubt: Option<&Violation>,
-    ) -> Result<Confirmed, Fault> {
-        let mut outcome = Ok(None);
-        for _ in 0..MAX_ASKED {
-            outcome = self.ask_about(attempt, reason, doubt).await;
-            if !matches!(outcome, Ok(None)) {
-                break;
-            }
-        }
-        if let Err(fault) = &outcome
-            && is_of_store(fault)
-        {
-            let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-            self.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
-        }
-        match outcome? {
-            Some(confirmed) => Ok(confirmed),
-            None => Ok(self.invalid(attempt, word_of(Refusal::Used)).await),
-        }
-    }
-
-    /// Asks once. Nothing, where another call of the same kind went by the answer before this one could.
-    async fn ask_about(
-        &self,
-        attempt: &Attempt<'_>,
-        reason: ConfirmReason,
-        doubt: Option<&Violation>,
-    ) -> Result<Option<Confirmed>, Fault> {
-        let sent = attempt.sent_to_server();
-        let arguments = sent.digest().map_err(Fault::malformed)?;
-        let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
-        let Some(message) = message else {
-            // Nobody agrees to what they cannot be shown.
-            let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
-            return Err(Fault::new(FaultKind::InvalidParams, text));
-        };
-        let Some(store) = self.store() else {
-            return self.confirm_without_store(attempt, &message).await.map(Some);
-        };
-        let question = Question {
-            attempt,
-            approvals: store.approvals(),
-            agreed: agreed_to(arguments, attempt.policy.definition()),
-            arguments,
-            id: switchboard_peer::random_token(),
-            secret: switchboard_peer::random_token(),
-            why: question::why(attempt, reason, doubt),
-            found: question::found(doubt),
-            message,
-        };
-        if let Some(confirmed) = self.come_back(&question).await? {
-            return Ok(Some(confirmed));
-        }
-        if let Claimed::Granted(approval) = question.claim(self, Ticket::Reusable).await? {
-            return self.go_by(&question, *approval, None).await.map(Some);
-        }
-        let before = question.hold(self, reason).await?;
-        self.audit.note(question.event(event::HELD, None, &question.id)).await;
-        let context = attempt.context;
-        let capabilities = &context.caller.capabilities;
-        // The proposal has its answer only for tools.
-        let is_tool = attempt.subject == Subject::Tool;
-        if is_tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
-            return Ok(Some(Confirmed::Answer(question.ask_by_token(self))));
-        }
-        if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
-            return Ok(Some(Confirmed::Answer(question.ask_by_input())));
-        }
-        let _waits = self.context.waiting_calls.token();
-        let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), "step", "confirmation");
-        let left = audit::with(left, "reason", "its caller was gone before anybody answered");
-        let mut waiting = Waiting { state: self.state, id: Some(question.id.clone()), left: Some(left) };
-        let waited = self.wait_for_answer(&question, before.as_deref()).await;
-        // What ends in another way has its own record.
-        if waited.is_ok() || !context.cancel.is_cancelled() {
-            waiting.left = None;
-        }
-        // One that ends without anybody's answer, since the store is away for instance, is not approved afterwards.
-        if waited.is_ok() {
-            waiting.id = None;
-        }
-        drop(waiting);
-        self.conclude(&question, waited).await
-    }
-
-    /// A call that comes back with what it was given when it was asked about the first time.
-    async fn come_back(&self, question: &Question<'_>) -> Result<Option<Confirmed>, Fault> {
-        let attempt = question.attempt;
-        let confirmation = attempt.metadata.confirmation();
-        let state = attempt.params.text("requestState");
-        if let Some(token) = confirmation.token {
-            if self.desk.recall(&midway(question, &token)) {
-                // The server's own question, after ours was answered: the token is for the server.
-                return Ok(Some(Confirmed::Go("continued".to_owned(), None)));
-            }
-            let answer = confirmation.user_confirmed.then_some(Answered::Yes(Reuse::Once));
-            let Some(answer) = answer else {
-                return Ok(Some(self.invalid(attempt, "the token came without `user_confirmed: true`").await));
-            };
-            let params = Confirmation::removed_from(&attempt.params_raw()).map_err(Fault::malformed)?;
-            return self.settle_answer(question, &token, answer, params).await.map(Some);
-        }
-        match state.as_deref().and_then(|state| state.strip_prefix(STATE)) {
-            Some(token) => {
-                let said = attempt.params.get("inputResponses").and_then(|all| all.member(QUESTION));
-                let answer = said.as_ref().map_or(Answered::No, read_elicitation);
-                let edit = Edit::of(&attempt.params_raw()).map_err(Fault::malformed)?;
-                let params = edit.remove("requestState").remove("inputResponses").finish();
-                self.settle_answer(question, token, answer, params).await.map(Some)
-            }
-            None => {
-                let midway = state.is_some_and(|state| self.desk.recall(&midway(question, &state)));
-                Ok(midway.then(|| Confirmed::Go("continued".to_owned(), None)))
-            }
-        }
-    }
-
-    /// Writes down what the client's user answered, and goes by it.
-    async fn settle_answer(
-        &self,
-        question: &Question<'_>,
-        token: &str,
-        answer: Answered,
-        params: Raw,
-    ) -> Result<Confirmed, Fault> {
-        let attempt = question.attempt;
-        let digest = Digest::of(token.as_bytes());
-        let principal = &*attempt.context.session.principal;
-        let by = format!("user of {principal}");
-        let held = match token.split_once('.') {
-            Some((id, _)) => match question.approvals.get(id).await {
-                Ok(held) => held,
-                // Nobody needs the store to believe a no.
-                Err(_) if answer == Answered::No => {
-                    let principal = principal.to_owned();
-                    let ending = Ending::DeniedByToken { by: by.clone(), token: digest, principal };
-                    ending.end(self.state, id).await;
-                    return Ok(self.denied(attempt, None, None).await);
-                }
-                Err(error) => return Err(unanswerable(error)),
-            },
-            None => None,
-        };
-        let Some(held) = held.filter(|held| held.held.token == Some(digest) && held.held.principal == principal) else {
-            return Ok(self.invalid(attempt, "the token is unknown").await);
-        };
-        if let Some(why) = question.differs_from(&held.held) {
-            // The answer was about another call: neither does this one pass by it, nor is that one agreed to.
-            return Ok(self.invalid(attempt, why).await);
-        }
-        let deciding = self.decide(question.approvals, &held.held.id, answer, &by);
-        let decided = if answer == Answered::No {
-            // A store that is locked does not hold up a no.
-            tokio::time::timeout(ending::SOON, deciding).await.unwrap_or(Err(StoreError::Timeout))
-        } else {
-            deciding.await
-        };
-        if let Err(error) = decided {
-            if answer != Answered::No {
-                return Err(unanswerable(error));
-            }
-            Ending::Denied { by: by.clone() }.end(self.state, &held.held.id).await;
-            return Ok(self.denied(attempt, None, Some((&held.held.id, &by))).await);
-        }
-        match question.claim(self, Ticket::Token(digest)).await? {
-            Claimed::Granted(approval) => self.go_by(question, *approval, Some(params)).await,
-            Claimed::Refused(Refusal::Denied) => Ok(self.denied(attempt, None, Some((&held.held.id, &by))).await),
-            Claimed::Refused(Refusal::Expired) => Err(self.too_late(attempt, &held.held.id).await),
-            Claimed::Refused(why) => {
-                Ok(self.invalid(attempt, &format!("the token is no good: {}", word_of(why))).await)
-            }
-        }
-    }
-
-    /// Waits for the client's user or the operator, whoever answers first.
-    async fn wait_for_answer(&self, question: &Question<'_>, before: Option<&str>) -> Result<Waited, Fault> {
-        let context = question.attempt.context;
-        let deadline = Instant::now() + self.options().approval_wait;
-        let mut way = AskingMeans::of(context);
-        let notice = notice::Notice::of(question);
-        notice.begin(self.around);
-        let mut tick = notice::tick();
-        let mut asking = std::pin::pin!(self.ask_the_user(question, way));
-        let mut refused = std::pin::pin!(self.until_refused(question.attempt));
-        let mut asked = false;
-        let watched = self.approvals_watched.watch(&question.id);
-        let mut before = before.map(|id| (id, self.approvals_watched.watch(id)));
-        let mut late = false;
-        loop {
-            tokio::select! {
-                refusal = &mut refused => {
-                    Ending::Withdrawn { by: "revoked" }.end(self.state, &question.id).await;
-                    return refusal.map(Waited::Refused);
-                }
-                answer = &mut asking, if !asked => {
-                    asked = true;
-                    match answer {
-                        AskOutcome::Answered(answer) => {
-                            let by = format!("user of {}", context.session.principal);
-                            if answer == Answered::No {
-                                Ending::Denied { by: by.clone() }.end(self.state, &question.id).await;
-                                return Ok(Waited::Denied(by));
-                            }
-                            tokio::select! {
-                                decided = question.decide_patiently(self, answer, &by, deadline) => decided?,
-                                () = context.cancel.cancelled() => {}
-                            }
-                        }
-                        AskOutcome::Silent => {}
-                        AskOutcome::Nobody => way = None,
-                    }
-                }
-                _ = tick.tick() => {
-                    notice.again();
-                    continue;
-                }
-                () = watched.changed() => {}
-                id = decided(before.as_ref()) => {
-                    before = None;
-                    if let Claimed::Granted(approval) = question.claim(self, Ticket::Id(id)).await? {
-                        Ending::Withdrawn { by: "answered before" }.end(self.state, &question.id).await;
-                        return Ok(Waited::Before(approval));
-                    }
-                    continue;
-                }
-                () = tokio::time::sleep_until(deadline) => late = true,
-                () = self.closing().cancelled() => late = true,
-                () = context.cancel.cancelled() => {
-                    Ending::Withdrawn { by: "caller" }.end(self.state, &question.id).await;
-                    return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
-                }
-            }
-            let approval = question.approvals.get(&question.id).await.map_err(unanswerable)?;
-            if let Some(approval) = approval.filter(|approval| approval.state != ApprovalState::Pending) {
-                return Ok(Waited::Decided(Box::new(approval)));
-            }
-            if late {
-                return Ok(if self.closing().is_cancelled() { Waited::Ended } else { Waited::TimedOut(way) });
-            }
-        }
-    }
-
-    async fn ask_the_user(&self, question: &Question<'_>, way: Option<AskingMeans>) -> AskOutcome {
-        match way {
-            Some(AskingMeans::Callback) => self.ask_by_callback(question).await,
-            Some(AskingMeans::Elicitation) => {
-                let wait = self.options().approval_wait;
-                ask_by_elicitation(question.attempt.context, &question.message, wait).await
-            }
-            None => AskOutcome::Nobody,
-        }
-    }
-
-    async fn conclude(
-        &self,
-        question: &Question<'_>,
-        waited: Result<Waited, Fault>,
-    ) -> Result<Option<Confirmed>, Fault> {
-        let attempt = question.attempt;
-        let approval = match waited? {
-            Waited::Decided(approval) => approval,
-            Waited::Denied(by) => return Ok(Some(self.denied(attempt, None, Some((&question.id, &by))).await)),
-            Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
-            Waited::Before(approval) => return self.go_by(question, *approval, None).await.map(Some),
-            Waited::Ended => return Err(self.ended(attempt, &question.id).await),
-            Waited::TimedOut(Some(way)) => return Err(self.unanswered(attempt, way, Some(&question.id)).await),
-            Waited::TimedOut(None) => {
-                let text = format!(
-                    "`{}` needs a person's approval, and nobody answered in time; it was asked because {}",
-                    attempt.exposed, question.why
-                );
-                let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
-                let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-                let event = audit::with(refused(event, &fault), "approval", question.id.clone());
-                let event = audit::with(event, "arguments", question.agreed.to_string());
-                self.audit.note(event).await;
-                return Ok(Some(Confirmed::Answer(attempt.refusal(&fault))));
-            }
-        };
-        match question.claim(self, Ticket::Id(question.id.clone())).await? {
-            Claimed::Granted(approval) => self.go_by(question, *approval, None).await.map(Some),
-            Claimed::Refused(Refusal::Denied) => {
-                let by = approval.decided_by.as_deref().map(|by| (&*question.id, by));
-                Ok(Some(self.denied(attempt, approval.decision_reason.as_deref(), by).await))
-            }
-            // One that was made at the same time went by it: a yes for once is used once.
-            Claimed::Refused(Refusal::Used) => Ok(None),
-            Claimed::Refused(why) => {
-                // Where it was taken back together with the right to the call, the client hears of the right.
-                if why == Refusal::Withdrawn
-                    && let Some(refusal) = Box::pin(self.check_rights(attempt)).await?
-                {
-                    return Ok(Some(Confirmed::Answer(refusal)));
-                }
-                Ok(Some(self.invalid(attempt, word_of(why)).await))
-            }
-        }
-    }
-
-    async fn decide(
-        &self,
-        approvals: &dyn Approvals,
-        id: &str,
-        answer: Answered,
-        by: &str,
-    ) -> Result<Vec<Approval>, StoreError> {
-        let now = self.granted.time();
-        let (verdict, life) = match answer {
-            Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), ANSWER_TTL),
-            Answered::Yes(reuse) => (Verdict::Approve(reuse), SESSION_YES),
-            Answered::No => (Verdict::Deny, ANSWER_TTL),
-        };
-        let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at: later(now, life) };
-        approvals.decide(&[id.to_owned()], &decision).await
-    }
-
-    /// Without a store only the client's user can be asked, and only for this one call.
-    async fn confirm_without_store(&self, attempt: &Attempt<'_>, message: &str) -> Result<Confirmed, Fault> {
-        let context = attempt.context;
-        // Who asks by callback needs a question in the store.
-        let way = AskingMeans::of(context).filter(|way| *way == AskingMeans::Elicitation);
-        let wait = self.options().approval_wait;
-        let asked = match way {
-            Some(_) => tokio::select! {
-                asked = ask_by_elicitation(context, message, wait) => asked,
-                refusal = self.until_refused(attempt) => return refusal.map(Confirmed::Answer),
-            },
-            None => AskOutcome::Nobody,
-        };
-        match asked {
-            AskOutcome::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
-            AskOutcome::Answered(Answered::No) => Ok(self.denied(attempt, None, None).await),
-            AskOutcome::Silent => Err(self.unanswered(attempt, AskingMeans::Elicitation, None).await),
-            AskOutcome::Nobody => {
-                let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
-                let fault = Fault::new(FaultKind::ConfirmationRequired, text);
-                let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-                self.audit.note(refused(event, &fault)).await;
-                Ok(Confirmed::Answer(attempt.refusal(&fault)))
-            }
-        }
-    }
-
-    /// The fault of a call that nobody had answered about when the kernel ended. Who says yes afterwards has said it to the same
-    /// call when it comes again.
-    async fn ended(&self, attempt: &Attempt<'_>, approval: &str) -> Fault {
-        let text = format!(
-            "`{}` was not carried out: Switchboard ended before a person had answered about it",
-            attempt.exposed
-        );
-        let again =
-            format!("make the same call again; a yes to {approval} counts for it, and nobody is asked again then");
-        let fault = Fault::new(FaultKind::ServerDraining, text).suggest(again);
-        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        let event = audit::with(event, "reason", fault.message());
-        self.audit.note(audit::with(refused(event, &fault), "approval", approval)).await;
-        fault
-    }
-
-    /// The fault of a call whose user was asked and let the time pass.
-    async fn unanswered(&self, attempt: &Attempt<'_>, way: AskingMeans, approval: Option<&str>) -> Fault {
-        let wait = self.options().approval_wait;
-        let text = format!(
-            "`{}` needs a person's approval, and the {} was not answered within {} s",
-            attempt.exposed,
-            way.as_str(),
-            wait.as_secs_f32(),
-        );
-        let fault = Fault::new(FaultKind::ConfirmationTimeout, text);
-        let fault = match approval {
-            Some(id) => fault.suggest(approve_later(id)),
-            None => fault.suggest("make the call again when somebody is there to answer"),
-        };
-        let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
-        let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", way.as_str());
-        let mut event = audit::with(event, "timeout_ms", u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-        if let Some(id) = approval {
-            event = audit::with(event, "approval", id);
-        }
-        self.audit.note(event).await;
-        fault
-    }
-
-    /// The fault of a call that comes back with an answer that came too late.
-    async fn too_late(&self, attempt: &Attempt<'_>, approval: &str) -> Fault {
-        let text = format!("the question about `{}` was not answered in time: its token has expired", attempt.exposed);
-        let fault = Fault::new(FaultKind::ConfirmationTimeout, text).suggest("make the call again, and be asked anew");
-        let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
-        let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", "token");
-        let event = audit::with(event, "timeout_ms", ANSWER_TTL.as_secs() * 1_000);
-        self.audit.note(audit::with(event, "approval", approval)).await;
-        fault
-    }
-
-    /// The answer to a call that somebody said no to: `by` names the approval, and who it was.
-    async fn denied(&self, attempt: &Attempt<'_>, reason: Option<&str>, by: Option<(&str, &str)>) -> Confirmed {
-        let text = match reason {
-            Some(reason) => format!("a person said no to `{}`: {reason}", attempt.exposed),
-            None => format!("a person said no to `{}`", attempt.exposed),
-        };
-        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        let mut event = audit::with(event, "reason", text.clone());
-        if let Some((approval, who)) = by {
-            event = audit::with(audit::with(event, "approval", approval), "decided_by", who);
-        }
-        let fault = Fault::new(FaultKind::ConfirmationDenied, text);
-        // What a person said is on record before anybody hears of it, as answers to the questions of servers are.
-        self.audit.settle(refused(event, &fault), None).await;
-        Confirmed::Answer(attempt.refusal(&fault))
-    }
-
-    async fn invalid(&self, attempt: &Attempt<'_>, why: &str) -> Confirmed {
-        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        let text = format!("the confirmation of `{}` does not count: {why}", attempt.exposed);
-        let fault = Fault::new(FaultKind::ConfirmationInvalid, text)
-            .suggest("make the call again without a confirmation, and ask the user with the token that comes back");
-        self.audit.note(refused(audit::with(event, "reason", why), &fault)).await;
-        Confirmed::Answer(attempt.refusal(&fault))
-    }
-
-    /// Goes on by an approval. That it was given is on record before the intent of the call is, and as durable.
-    async fn go_by(
-        &self,
-        question: &Question<'_>,
-        approval: Approval,
-        params: Option<Raw>,
-    ) -> Result<Confirmed, Fault> {
-        let id = approval.held.id;
-        let event = question.event(event::APPROVED, approval.decided_by.as_deref(), &id);
-        self.audit.record_in_order(event).await?;
-        Ok(Confirmed::Go(id, params))
-    }
-
     /// Remembers a confirmed call whose server wants more input, by the state with which it will come back.
     pub fn remember_midway(
         &self,
@@ -605,6 +165,442 @@ impl Gate<'_> {
         let agreed = agreed_to(arguments, policy.definition());
         self.desk.remember(midway_of(&context.session.principal, server, name, agreed, &state));
     }
+}
+
+/// Makes sure that a person agreed to a call. Where that cannot be known because the store is away, the refusal is on
+/// record.
+pub(crate) async fn confirm(
+    gate: &Gate<'_>,
+    attempt: &Attempt<'_>,
+    reason: ConfirmReason,
+    doubt: Option<&Violation>,
+) -> Result<Confirmed, Fault> {
+    let mut outcome = Ok(None);
+    for _ in 0..MAX_ASKED {
+        outcome = ask_about(gate, attempt, reason, doubt).await;
+        if !matches!(outcome, Ok(None)) {
+            break;
+        }
+    }
+    if let Err(fault) = &outcome
+        && is_of_store(fault)
+    {
+        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+        gate.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
+    }
+    match outcome? {
+        Some(confirmed) => Ok(confirmed),
+        None => Ok(invalid(gate, attempt, word_of(Refusal::Used)).await),
+    }
+}
+
+/// Asks once. Nothing, where another call of the same kind went by the answer before this one could.
+async fn ask_about(
+    gate: &Gate<'_>,
+    attempt: &Attempt<'_>,
+    reason: ConfirmReason,
+    doubt: Option<&Violation>,
+) -> Result<Option<Confirmed>, Fault> {
+    let sent = attempt.sent_to_server();
+    let arguments = sent.digest().map_err(Fault::malformed)?;
+    let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
+    let Some(message) = message else {
+        // Nobody agrees to what they cannot be shown.
+        let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
+        return Err(Fault::new(FaultKind::InvalidParams, text));
+    };
+    let Some(store) = gate.store() else {
+        return confirm_without_store(gate, attempt, &message).await.map(Some);
+    };
+    let question = Question {
+        attempt,
+        approvals: store.approvals(),
+        agreed: agreed_to(arguments, attempt.policy.definition()),
+        arguments,
+        id: switchboard_peer::random_token(),
+        secret: switchboard_peer::random_token(),
+        why: question::why(attempt, reason, doubt),
+        found: question::found(doubt),
+        message,
+    };
+    if let Some(confirmed) = come_back(gate, &question).await? {
+        return Ok(Some(confirmed));
+    }
+    if let Claimed::Granted(approval) = question.claim(gate, Ticket::Reusable).await? {
+        return go_by(gate, &question, *approval, None).await.map(Some);
+    }
+    let before = question.hold(gate, reason).await?;
+    gate.audit.note(question.event(event::HELD, None, &question.id)).await;
+    let context = attempt.context;
+    let capabilities = &context.caller.capabilities;
+    // The proposal has its answer only for tools.
+    let is_tool = attempt.subject == Subject::Tool;
+    if is_tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
+        return Ok(Some(Confirmed::Answer(question.ask_by_token(gate))));
+    }
+    if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
+        return Ok(Some(Confirmed::Answer(question.ask_by_input())));
+    }
+    let _waits = gate.context.waiting_calls.token();
+    let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), step::KEY, step::CONFIRMATION);
+    let left = audit::with(left, "reason", "its caller was gone before anybody answered");
+    let mut waiting = Waiting { state: gate.state, id: Some(question.id.clone()), left: Some(left) };
+    let waited = wait_for_answer(gate, &question, before.as_deref()).await;
+    // What ends in another way has its own record.
+    if waited.is_ok() || !context.cancel.is_cancelled() {
+        waiting.left = None;
+    }
+    // One that ends without anybody's answer, since the store is away for instance, is not approved afterwards.
+    if waited.is_ok() {
+        waiting.id = None;
+    }
+    drop(waiting);
+    conclude(gate, &question, waited).await
+}
+
+/// A call that comes back with what it was given when it was asked about the first time.
+async fn come_back(gate: &Gate<'_>, question: &Question<'_>) -> Result<Option<Confirmed>, Fault> {
+    let attempt = question.attempt;
+    let confirmation = attempt.metadata.confirmation();
+    let state = attempt.params.text("requestState");
+    if let Some(token) = confirmation.token {
+        if gate.desk.recall(&midway(question, &token)) {
+            // The server's own question, after ours was answered: the token is for the server.
+            return Ok(Some(Confirmed::Go("continued".to_owned(), None)));
+        }
+        let answer = confirmation.user_confirmed.then_some(Answered::Yes(Reuse::Once));
+        let Some(answer) = answer else {
+            return Ok(Some(invalid(gate, attempt, "the token came without `user_confirmed: true`").await));
+        };
+        let params = Confirmation::removed_from(&attempt.params_raw()).map_err(Fault::malformed)?;
+        return settle_answer(gate, question, &token, answer, params).await.map(Some);
+    }
+    match state.as_deref().and_then(|state| state.strip_prefix(STATE)) {
+        Some(token) => {
+            let said = attempt.params.get("inputResponses").and_then(|all| all.member(QUESTION));
+            let answer = said.as_ref().map_or(Answered::No, read_elicitation);
+            let edit = Edit::of(&attempt.params_raw()).map_err(Fault::malformed)?;
+            let params = edit.remove("requestState").remove("inputResponses").finish();
+            settle_answer(gate, question, token, answer, params).await.map(Some)
+        }
+        None => {
+            let midway = state.is_some_and(|state| gate.desk.recall(&midway(question, &state)));
+            Ok(midway.then(|| Confirmed::Go("continued".to_owned(), None)))
+        }
+    }
+}
+
+/// Writes down what the client's user answered, and goes by it.
+async fn settle_answer(
+    gate: &Gate<'_>,
+    question: &Question<'_>,
+    token: &str,
+    answer: Answered,
+    params: Raw,
+) -> Result<Confirmed, Fault> {
+    let attempt = question.attempt;
+    let digest = Digest::of(token.as_bytes());
+    let principal = &*attempt.context.session.principal;
+    let by = format!("user of {principal}");
+    let held = match token.split_once('.') {
+        Some((id, _)) => match question.approvals.get(id).await {
+            Ok(held) => held,
+            // Nobody needs the store to believe a no.
+            Err(_) if answer == Answered::No => {
+                let principal = principal.to_owned();
+                let ending = Ending::DeniedByToken { by: by.clone(), token: digest, principal };
+                ending.end(gate.state, id).await;
+                return Ok(denied(gate, attempt, None, None).await);
+            }
+            Err(error) => return Err(unanswerable(error)),
+        },
+        None => None,
+    };
+    let Some(held) = held.filter(|held| held.held.token == Some(digest) && held.held.principal == principal) else {
+        return Ok(invalid(gate, attempt, "the token is unknown").await);
+    };
+    if let Some(why) = question.differs_from(&held.held) {
+        // The answer was about another call: neither does this one pass by it, nor is that one agreed to.
+        return Ok(invalid(gate, attempt, why).await);
+    }
+    let deciding = decide(gate, question.approvals, &held.held.id, answer, &by);
+    let decided = if answer == Answered::No {
+        // A store that is locked does not hold up a no.
+        tokio::time::timeout(ending::SOON, deciding).await.unwrap_or(Err(StoreError::Timeout))
+    } else {
+        deciding.await
+    };
+    if let Err(error) = decided {
+        if answer != Answered::No {
+            return Err(unanswerable(error));
+        }
+        Ending::Denied { by: by.clone() }.end(gate.state, &held.held.id).await;
+        return Ok(denied(gate, attempt, None, Some((&held.held.id, &by))).await);
+    }
+    match question.claim(gate, Ticket::Token(digest)).await? {
+        Claimed::Granted(approval) => go_by(gate, question, *approval, Some(params)).await,
+        Claimed::Refused(Refusal::Denied) => Ok(denied(gate, attempt, None, Some((&held.held.id, &by))).await),
+        Claimed::Refused(Refusal::Expired) => Err(too_late(gate, attempt, &held.held.id).await),
+        Claimed::Refused(why) => Ok(invalid(gate, attempt, &format!("the token is no good: {}", word_of(why))).await),
+    }
+}
+
+/// Waits for the client's user or the operator, whoever answers first.
+async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>, before: Option<&str>) -> Result<Waited, Fault> {
+    let context = question.attempt.context;
+    let deadline = Instant::now() + gate.options().approval_wait;
+    let mut way = AskingMeans::of(context);
+    let notice = notice::Notice::of(question);
+    notice.begin(gate.around);
+    let mut tick = notice::tick();
+    let mut asking = std::pin::pin!(ask_the_user(gate, question, way));
+    let mut refused = std::pin::pin!(until_refused(gate, question.attempt));
+    let mut asked = false;
+    let watched = gate.approvals_watched.watch(&question.id);
+    let mut before = before.map(|id| (id, gate.approvals_watched.watch(id)));
+    let mut late = false;
+    loop {
+        tokio::select! {
+            refusal = &mut refused => {
+                Ending::Withdrawn { by: "revoked" }.end(gate.state, &question.id).await;
+                return refusal.map(Waited::Refused);
+            }
+            answer = &mut asking, if !asked => {
+                asked = true;
+                match answer {
+                    AskOutcome::Answered(answer) => {
+                        let by = format!("user of {}", context.session.principal);
+                        if answer == Answered::No {
+                            Ending::Denied { by: by.clone() }.end(gate.state, &question.id).await;
+                            return Ok(Waited::Denied(by));
+                        }
+                        tokio::select! {
+                            decided = question.decide_patiently(gate, answer, &by, deadline) => decided?,
+                            () = context.cancel.cancelled() => {}
+                        }
+                    }
+                    AskOutcome::Silent => {}
+                    AskOutcome::Nobody => way = None,
+                }
+            }
+            _ = tick.tick() => {
+                notice.again();
+                continue;
+            }
+            () = watched.changed() => {}
+            id = decided(before.as_ref()) => {
+                before = None;
+                if let Claimed::Granted(approval) = question.claim(gate, Ticket::Id(id)).await? {
+                    Ending::Withdrawn { by: "answered before" }.end(gate.state, &question.id).await;
+                    return Ok(Waited::Before(approval));
+                }
+                continue;
+            }
+            () = tokio::time::sleep_until(deadline) => late = true,
+            () = gate.closing().cancelled() => late = true,
+            () = context.cancel.cancelled() => {
+                Ending::Withdrawn { by: "caller" }.end(gate.state, &question.id).await;
+                return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
+            }
+        }
+        let approval = question.approvals.get(&question.id).await.map_err(unanswerable)?;
+        if let Some(approval) = approval.filter(|approval| approval.state != ApprovalState::Pending) {
+            return Ok(Waited::Decided(Box::new(approval)));
+        }
+        if late {
+            return Ok(if gate.closing().is_cancelled() { Waited::Ended } else { Waited::TimedOut(way) });
+        }
+    }
+}
+
+async fn ask_the_user(gate: &Gate<'_>, question: &Question<'_>, way: Option<AskingMeans>) -> AskOutcome {
+    match way {
+        Some(AskingMeans::Callback) => ask_by_callback(gate, question).await,
+        Some(AskingMeans::Elicitation) => {
+            let wait = gate.options().approval_wait;
+            ask_by_elicitation(question.attempt.context, &question.message, wait).await
+        }
+        None => AskOutcome::Nobody,
+    }
+}
+
+async fn conclude(
+    gate: &Gate<'_>,
+    question: &Question<'_>,
+    waited: Result<Waited, Fault>,
+) -> Result<Option<Confirmed>, Fault> {
+    let attempt = question.attempt;
+    let approval = match waited? {
+        Waited::Decided(approval) => approval,
+        Waited::Denied(by) => return Ok(Some(denied(gate, attempt, None, Some((&question.id, &by))).await)),
+        Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
+        Waited::Before(approval) => return go_by(gate, question, *approval, None).await.map(Some),
+        Waited::Ended => return Err(ended(gate, attempt, &question.id).await),
+        Waited::TimedOut(Some(way)) => return Err(unanswered(gate, attempt, way, Some(&question.id)).await),
+        Waited::TimedOut(None) => {
+            let text = format!(
+                "`{}` needs a person's approval, and nobody answered in time; it was asked because {}",
+                attempt.exposed, question.why
+            );
+            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
+            let event =
+                audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+            let event = audit::with(refused(event, &fault), "approval", question.id.clone());
+            let event = audit::with(event, "arguments", question.agreed.to_string());
+            gate.audit.note(event).await;
+            return Ok(Some(Confirmed::Answer(attempt.refusal(&fault))));
+        }
+    };
+    match question.claim(gate, Ticket::Id(question.id.clone())).await? {
+        Claimed::Granted(approval) => go_by(gate, question, *approval, None).await.map(Some),
+        Claimed::Refused(Refusal::Denied) => {
+            let by = approval.decided_by.as_deref().map(|by| (&*question.id, by));
+            Ok(Some(denied(gate, attempt, approval.decision_reason.as_deref(), by).await))
+        }
+        // One that was made at the same time went by it: a yes for once is used once.
+        Claimed::Refused(Refusal::Used) => Ok(None),
+        Claimed::Refused(why) => {
+            // Where it was taken back together with the right to the call, the client hears of the right.
+            if why == Refusal::Withdrawn
+                && let Some(refusal) = Box::pin(gate.check_rights(attempt)).await?
+            {
+                return Ok(Some(Confirmed::Answer(refusal)));
+            }
+            Ok(Some(invalid(gate, attempt, word_of(why)).await))
+        }
+    }
+}
+
+async fn decide(
+    gate: &Gate<'_>,
+    approvals: &dyn Approvals,
+    id: &str,
+    answer: Answered,
+    by: &str,
+) -> Result<Vec<Approval>, StoreError> {
+    let now = gate.granted.time();
+    let (verdict, life) = match answer {
+        Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), ANSWER_TTL),
+        Answered::Yes(reuse) => (Verdict::Approve(reuse), SESSION_YES),
+        Answered::No => (Verdict::Deny, ANSWER_TTL),
+    };
+    let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at: later(now, life) };
+    approvals.decide(&[id.to_owned()], &decision).await
+}
+
+/// Without a store only the client's user can be asked, and only for this one call.
+async fn confirm_without_store(gate: &Gate<'_>, attempt: &Attempt<'_>, message: &str) -> Result<Confirmed, Fault> {
+    let context = attempt.context;
+    // Who asks by callback needs a question in the store.
+    let way = AskingMeans::of(context).filter(|way| *way == AskingMeans::Elicitation);
+    let wait = gate.options().approval_wait;
+    let asked = match way {
+        Some(_) => tokio::select! {
+            asked = ask_by_elicitation(context, message, wait) => asked,
+            refusal = until_refused(gate, attempt) => return refusal.map(Confirmed::Answer),
+        },
+        None => AskOutcome::Nobody,
+    };
+    match asked {
+        AskOutcome::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
+        AskOutcome::Answered(Answered::No) => Ok(denied(gate, attempt, None, None).await),
+        AskOutcome::Silent => Err(unanswered(gate, attempt, AskingMeans::Elicitation, None).await),
+        AskOutcome::Nobody => {
+            let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
+            let fault = Fault::new(FaultKind::ConfirmationRequired, text);
+            let event =
+                audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+            gate.audit.note(refused(event, &fault)).await;
+            Ok(Confirmed::Answer(attempt.refusal(&fault)))
+        }
+    }
+}
+
+/// The fault of a call that nobody had answered about when the kernel ended. Who says yes afterwards has said it to the same
+/// call when it comes again.
+async fn ended(gate: &Gate<'_>, attempt: &Attempt<'_>, approval: &str) -> Fault {
+    let text =
+        format!("`{}` was not carried out: Switchboard ended before a person had answered about it", attempt.exposed);
+    let again = format!("make the same call again; a yes to {approval} counts for it, and nobody is asked again then");
+    let fault = Fault::new(FaultKind::ServerDraining, text).suggest(again);
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let event = audit::with(event, "reason", fault.message());
+    gate.audit.note(audit::with(refused(event, &fault), "approval", approval)).await;
+    fault
+}
+
+/// The fault of a call whose user was asked and let the time pass.
+async fn unanswered(gate: &Gate<'_>, attempt: &Attempt<'_>, way: AskingMeans, approval: Option<&str>) -> Fault {
+    let wait = gate.options().approval_wait;
+    let text = format!(
+        "`{}` needs a person's approval, and the {} was not answered within {} s",
+        attempt.exposed,
+        way.as_str(),
+        wait.as_secs_f32(),
+    );
+    let fault = Fault::new(FaultKind::ConfirmationTimeout, text);
+    let fault = match approval {
+        Some(id) => fault.suggest(approve_later(id)),
+        None => fault.suggest("make the call again when somebody is there to answer"),
+    };
+    let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
+    let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", way.as_str());
+    let mut event = audit::with(event, "timeout_ms", u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    if let Some(id) = approval {
+        event = audit::with(event, "approval", id);
+    }
+    gate.audit.note(event).await;
+    fault
+}
+
+/// The fault of a call that comes back with an answer that came too late.
+async fn too_late(gate: &Gate<'_>, attempt: &Attempt<'_>, approval: &str) -> Fault {
+    let text = format!("the question about `{}` was not answered in time: its token has expired", attempt.exposed);
+    let fault = Fault::new(FaultKind::ConfirmationTimeout, text).suggest("make the call again, and be asked anew");
+    let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
+    let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", "token");
+    let event = audit::with(event, "timeout_ms", ANSWER_TTL.as_secs() * 1_000);
+    gate.audit.note(audit::with(event, "approval", approval)).await;
+    fault
+}
+
+/// The answer to a call that somebody said no to: `by` names the approval, and who it was.
+async fn denied(gate: &Gate<'_>, attempt: &Attempt<'_>, reason: Option<&str>, by: Option<(&str, &str)>) -> Confirmed {
+    let text = match reason {
+        Some(reason) => format!("a person said no to `{}`: {reason}", attempt.exposed),
+        None => format!("a person said no to `{}`", attempt.exposed),
+    };
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let mut event = audit::with(event, "reason", text.clone());
+    if let Some((approval, who)) = by {
+        event = audit::with(audit::with(event, "approval", approval), "decided_by", who);
+    }
+    let fault = Fault::new(FaultKind::ConfirmationDenied, text);
+    // What a person said is on record before anybody hears of it, as answers to the questions of servers are.
+    gate.audit.settle(refused(event, &fault), None).await;
+    Confirmed::Answer(attempt.refusal(&fault))
+}
+
+async fn invalid(gate: &Gate<'_>, attempt: &Attempt<'_>, why: &str) -> Confirmed {
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let text = format!("the confirmation of `{}` does not count: {why}", attempt.exposed);
+    let fault = Fault::new(FaultKind::ConfirmationInvalid, text)
+        .suggest("make the call again without a confirmation, and ask the user with the token that comes back");
+    gate.audit.note(refused(audit::with(event, "reason", why), &fault)).await;
+    Confirmed::Answer(attempt.refusal(&fault))
+}
+
+/// Goes on by an approval. That it was given is on record before the intent of the call is, and as durable.
+async fn go_by(
+    gate: &Gate<'_>,
+    question: &Question<'_>,
+    approval: Approval,
+    params: Option<Raw>,
+) -> Result<Confirmed, Fault> {
+    let id = approval.held.id;
+    let event = question.event(event::APPROVED, approval.decided_by.as_deref(), &id);
+    gate.audit.record_in_order(event).await?;
+    Ok(Confirmed::Go(id, params))
 }
 
 /// Waits until somebody has decided about the same call where it waited before; for ever where it did not.

@@ -5,33 +5,19 @@
 //! permissions of its server and of the tool, the same for each in its chain of delegation, the scopes of the tokens that are shown. What cannot be judged, because
 //! there is no such tool any more, does not go on.
 
+use crate::{authority, rights, scopes};
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::proposals::streaming;
 use switchboard_wire::Raw;
 
-use super::audit::{self, event, result};
-use super::authority::CallAuthority;
+use super::audit::{self, event, result, step};
+use super::authority::{CallAuthority, Continued, named};
 use super::refused::refused;
 use super::scopes::{Presented, ScopeTarget};
 use super::tables::Tables;
 use crate::Gate;
-use crate::surroundings::{Destination, Offers};
 use crate::unknown::no_such_tool;
-use switchboard_upstream::Server;
-
-/// The tool whose call goes on.
-#[derive(Debug, Clone, Copy)]
-pub struct Continued<'a> {
-    /// The server that has it.
-    pub server: &'a Server,
-    /// As the server calls it.
-    pub tool: &'a str,
-    /// As the client called it; it may have another name by now.
-    pub exposed: &'a str,
-    /// Those on whose behalf the call is made, the caller last; nobody where it is the caller's own.
-    pub chain: &'a [String],
-}
 
 /// Who goes on with a call: a session, and the tokens that it shows.
 #[derive(Debug)]
@@ -63,17 +49,17 @@ impl Gate<'_> {
         let tokens = Presented::of(context, None);
         let who = Continuing { session: &context.session, tokens: &tokens };
         let tables = self.tables().await?;
-        let Err(refusal) = self.judge_continued(&tables, &who, tool) else { return Ok(()) };
+        let Err(refusal) = judge_continued(self, &tables, &who, tool) else { return Ok(()) };
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
         let event = audit::about(event, tool.server.id(), Some(tool.tool));
-        let event = audit::with(audit::with(event, "step", refusal.step), "what", what);
+        let event = audit::with(audit::with(event, step::KEY, refusal.step), "what", what);
         self.audit.note(refused(event, &refusal.fault)).await;
-        Err(if refusal.step == "access" { unknown() } else { refusal.fault })
+        Err(if refusal.step == step::ACCESS { unknown() } else { refusal.fault })
     }
 
     /// Whether a call may go on, by what is known at this moment.
     pub fn may_continue(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> bool {
-        self.judge_continued(tables, who, tool).is_ok()
+        judge_continued(self, tables, who, tool).is_ok()
     }
 
     /// Refuses to go on with a call that the limits which hold now do not cover, and with one whose arguments nobody has
@@ -108,37 +94,34 @@ impl Gate<'_> {
         };
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
         let event = audit::about(event, tool.server.id(), Some(tool.tool));
-        let event = audit::with(audit::with(event, "step", "limits"), "what", what);
+        let event = audit::with(audit::with(event, step::KEY, step::LIMITS), "what", what);
         self.audit.note(refused(event, &fault)).await;
         Err(fault)
     }
-
-    fn judge_continued(&self, tables: &Tables, who: &Continuing<'_>, tool: &Continued<'_>) -> Result<(), NotAllowed> {
-        let at = |step: &'static str| move |fault: Fault| NotAllowed { step, fault };
-        let Some((exposed, place)) = named(&*self.offers(), tool) else {
-            return Err(at("access")(no_such_tool(tool.exposed)));
-        };
-        let access = self.access(tables, who.session, tool.server, Some((tool.tool, &exposed)));
-        if !access.allow {
-            return Err(at("access")(no_such_tool(&exposed)));
-        }
-        if !tool.chain.is_empty() {
-            self.chain_limits(tables, tool.server, Some(tool.tool), tool.chain).map_err(at("delegation"))?;
-        }
-        let policy = place.policy.as_deref().ok_or_else(|| at("access")(no_such_tool(&exposed)))?;
-        self.has_permissions(tables, tool.server, Some(policy)).map_err(at("permissions"))?;
-        let wanted = ScopeTarget { server: tool.server.id(), tool: Some((&exposed, policy)) };
-        self.hold_to_scopes(&who.session.principal, who.tokens, wanted).map_err(at("scopes"))
-    }
 }
 
-/// The tool under the name that clients know it by now.
-pub(crate) fn named(offers: &dyn Offers, tool: &Continued<'_>) -> Option<(String, Destination)> {
-    let is_it = |place: &Destination| *place.original == *tool.tool && place.server.id() == tool.server.id();
-    match offers.tool(tool.exposed).filter(is_it) {
-        Some(place) => Some((tool.exposed.to_owned(), place)),
-        None => offers.tool_of(tool.server.id(), tool.tool),
+fn judge_continued(
+    gate: &Gate<'_>,
+    tables: &Tables,
+    who: &Continuing<'_>,
+    tool: &Continued<'_>,
+) -> Result<(), NotAllowed> {
+    let at = |step: &'static str| move |fault: Fault| NotAllowed { step, fault };
+    let Some((exposed, place)) = named(&*gate.offers(), tool) else {
+        return Err(at(step::ACCESS)(no_such_tool(tool.exposed)));
+    };
+    let access = gate.access(tables, who.session, tool.server, Some((tool.tool, &exposed)));
+    if !access.allow {
+        return Err(at(step::ACCESS)(no_such_tool(&exposed)));
     }
+    if !tool.chain.is_empty() {
+        authority::chain_limits(gate, tables, tool.server, Some(tool.tool), tool.chain)
+            .map_err(at(step::DELEGATION))?;
+    }
+    let policy = place.policy.as_deref().ok_or_else(|| at(step::ACCESS)(no_such_tool(&exposed)))?;
+    rights::has_permissions(gate, tables, tool.server, Some(policy)).map_err(at(step::PERMISSIONS))?;
+    let wanted = ScopeTarget { server: tool.server.id(), tool: Some((&exposed, policy)) };
+    scopes::hold_to_scopes(gate, &who.session.principal, who.tokens, wanted).map_err(at(step::SCOPES))
 }
 
 /// That what was called is beyond what may be called now.

@@ -3,11 +3,8 @@
 //! Remembered for one principal and one server, as it is configured: while this process runs, and for a server that is
 //! trusted also in the store, beside the other answers of people, where the operator finds it and can take it back.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-
+use crate::rights;
 use jiff::SignedDuration;
-use parking_lot::Mutex;
 use switchboard_peer::client::Target;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Claim, Claimed, Decision, Digest, HeldCall, Reuse, Store, StoreError, Ticket, Verdict};
@@ -16,55 +13,16 @@ use switchboard_validators::network;
 
 use super::{Attempt, Subject};
 use crate::Gate;
+use crate::agreed_hosts::Hosts;
 
-/// Principals and servers whose hosts are remembered, and hosts of each.
-const MAX_PAIRS: usize = 4_096;
-const MAX_HOSTS: usize = 256;
 /// How long a yes is good in the store, as one for always is.
 const REMEMBERED: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// What stands in place of a tool in what is stored. No tool has a blank in front.
 const HOST: &str = " host ";
 
-/// The hosts that were agreed to.
-pub(super) type Hosts = Arc<HashSet<String>>;
-
-/// What people agreed to, by principal and server.
-#[derive(Debug, Default)]
-pub(crate) struct AgreedHosts(Mutex<Agreed>);
-
-#[derive(Debug, Default)]
-struct Agreed {
-    /// The grants under which it was agreed to. With them it ends: who gets a right back is asked anew.
-    revision: u64,
-    hosts: HashMap<Digest, Hosts>,
-}
-
-impl AgreedHosts {
-    /// The hosts that the server of an attempt may dial for its principal, under the grants of this revision.
-    pub(super) fn of(&self, attempt: &Attempt<'_>, revision: u64) -> Hosts {
-        let agreed = self.0.lock();
-        if agreed.hosts.is_empty() || agreed.revision != revision {
-            return Hosts::default();
-        }
-        agreed.hosts.get(&pair(attempt)).cloned().unwrap_or_default()
-    }
-
-    fn add(&self, attempt: &Attempt<'_>, revision: u64, host: &str) {
-        let mut agreed = self.0.lock();
-        if agreed.revision != revision || agreed.hosts.len() >= MAX_PAIRS {
-            *agreed = Agreed { revision, ..Agreed::default() };
-        }
-        let hosts = Arc::make_mut(agreed.hosts.entry(pair(attempt)).or_default());
-        if hosts.len() >= MAX_HOSTS {
-            hosts.clear();
-        }
-        hosts.insert(host.to_owned());
-    }
-
-    /// Forgets everything: the configuration changed.
-    pub(super) fn clear(&self) {
-        self.0.lock().hosts.clear();
-    }
+/// The hosts that the server of an attempt may dial for its principal, under the grants of this revision.
+pub(crate) fn agreed(gate: &Gate<'_>, attempt: &Attempt<'_>, revision: u64) -> Hosts {
+    gate.agreed.of(pair(attempt), revision)
 }
 
 /// Who dials with what. A server that is configured in another way is another one.
@@ -82,64 +40,62 @@ pub fn dialer_of(target: &Target) -> Dialer {
     }
 }
 
-impl Gate<'_> {
-    /// The host of a doubt, where a person agreed to it before as the store remembers it.
-    pub(super) async fn recall_host(&self, attempt: &Attempt<'_>, doubt: &Violation) -> Option<String> {
-        let host = doubt.host.as_ref().filter(|_| doubt.finding.asks() && is_kept(attempt))?;
-        let store = self.store()?;
-        let claim = Claim {
-            ticket: Ticket::Reusable,
-            principal: attempt.context.session.principal.as_ref().to_owned(),
-            session: None,
-            server: attempt.server.id().as_ref().to_owned(),
-            tool: format!("{HOST}{host}"),
-            arguments: pair(attempt),
-            now: self.granted.time(),
-        };
-        let Ok(Claimed::Granted(approval)) = store.approvals().claim(&claim).await else { return None };
-        let is_good = matches!(self.has_outlived_its_grant(&approval, claim.now).await, Ok(false));
-        is_good.then(|| host.clone())
-    }
+/// The host of a doubt, where a person agreed to it before as the store remembers it.
+pub(crate) async fn recall_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt: &Violation) -> Option<String> {
+    let host = doubt.host.as_ref().filter(|_| doubt.finding.asks() && is_kept(attempt))?;
+    let store = gate.store()?;
+    let claim = Claim {
+        ticket: Ticket::Reusable,
+        principal: attempt.context.session.principal.as_ref().to_owned(),
+        session: None,
+        server: attempt.server.id().as_ref().to_owned(),
+        tool: format!("{HOST}{host}"),
+        arguments: pair(attempt),
+        now: gate.granted.time(),
+    };
+    let Ok(Claimed::Granted(approval)) = store.approvals().claim(&claim).await else { return None };
+    let is_good = matches!(rights::has_outlived_its_grant(gate, &approval, claim.now).await, Ok(false));
+    is_good.then(|| host.clone())
+}
 
-    /// Remembers that a person agreed to the host of a doubt.
-    pub(super) async fn remember_host(&self, attempt: &Attempt<'_>, doubt: &Violation) {
-        let Some(host) = doubt.host.as_ref().filter(|_| attempt.subject == Subject::Tool) else { return };
-        match self.store().filter(|_| is_kept(attempt)) {
-            None => self.agreed.add(attempt, self.granted.latest().revision, host),
-            Some(store) => {
-                if let Err(error) = self.store_host(attempt, host, store).await {
-                    tracing::warn!(%error, host, "a yes to a host could not be kept");
-                }
+/// Remembers that a person agreed to the host of a doubt.
+pub(crate) async fn remember_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt: &Violation) {
+    let Some(host) = doubt.host.as_ref().filter(|_| attempt.subject == Subject::Tool) else { return };
+    match gate.store().filter(|_| is_kept(attempt)) {
+        None => gate.agreed.add(pair(attempt), gate.granted.latest().revision, host),
+        Some(store) => {
+            if let Err(error) = store_host(gate, attempt, host, store).await {
+                tracing::warn!(%error, host, "a yes to a host could not be kept");
             }
         }
     }
+}
 
-    async fn store_host(&self, attempt: &Attempt<'_>, host: &str, store: &Store) -> Result<(), StoreError> {
-        let (approvals, now) = (store.approvals(), self.granted.time());
-        let expires_at = now.saturating_add(REMEMBERED).unwrap_or(now);
-        let held = HeldCall {
-            id: switchboard_peer::random_token(),
-            principal: attempt.context.session.principal.as_ref().to_owned(),
-            session: None,
-            server: attempt.server.id().as_ref().to_owned(),
-            tool: format!("{HOST}{host}"),
-            arguments: pair(attempt),
-            shown: None,
-            reason: "host".to_owned(),
-            token: None,
-            created_at: now,
-            expires_at,
-        };
-        let id = approvals.hold(&held).await?.held.id;
-        let decision = Decision {
-            verdict: Verdict::Approve(Reuse::Always),
-            by: "whoever agreed to the call".to_owned(),
-            reason: None,
-            now,
-            expires_at,
-        };
-        approvals.decide(&[id], &decision).await.map(drop)
-    }
+async fn store_host(gate: &Gate<'_>, attempt: &Attempt<'_>, host: &str, store: &Store) -> Result<(), StoreError> {
+    let (approvals, now) = (store.approvals(), gate.granted.time());
+    let expires_at = now.saturating_add(REMEMBERED).unwrap_or(now);
+    let held = HeldCall {
+        id: switchboard_peer::random_token(),
+        principal: attempt.context.session.principal.as_ref().to_owned(),
+        session: None,
+        server: attempt.server.id().as_ref().to_owned(),
+        tool: format!("{HOST}{host}"),
+        arguments: pair(attempt),
+        shown: None,
+        reason: "host".to_owned(),
+        token: None,
+        created_at: now,
+        expires_at,
+    };
+    let id = approvals.hold(&held).await?.held.id;
+    let decision = Decision {
+        verdict: Verdict::Approve(Reuse::Always),
+        by: "whoever agreed to the call".to_owned(),
+        reason: None,
+        now,
+        expires_at,
+    };
+    approvals.decide(&[id], &decision).await.map(drop)
 }
 
 /// Whether a yes outlives this process.

@@ -1,9 +1,5 @@
 //! Lists as one principal may see them: what it may not call is not there.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 use switchboard_peer::Context;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::Fault;
@@ -15,48 +11,8 @@ use super::Tables;
 use super::scopes::{Presented, ScopeTarget};
 use crate::Gate;
 use crate::dialect::agreed_with;
+pub use crate::list_cache::Dialect;
 use crate::surroundings::Offers;
-
-/// Lists that are kept, at most.
-const MAX_LISTS: usize = 512;
-
-/// In which form a list is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Dialect {
-    /// For a legacy client.
-    pub legacy: bool,
-    /// For a client that speaks MGP.
-    pub mgp: bool,
-}
-
-/// Lists that were put together before.
-#[derive(Default)]
-pub(crate) struct Cache {
-    kept: Mutex<CachedLists>,
-}
-
-#[derive(Default)]
-struct CachedLists {
-    /// Of which view and which grants they are.
-    of: (u64, u64),
-    lists: HashMap<(Arc<str>, ListKind, Dialect), Raw>,
-}
-
-impl Cache {
-    fn get(&self, of: (u64, u64), key: &(Arc<str>, ListKind, Dialect)) -> Option<Raw> {
-        let kept = self.kept.lock();
-        kept.lists.get(key).filter(|_| kept.of == of).cloned()
-    }
-
-    fn put(&self, of: (u64, u64), key: (Arc<str>, ListKind, Dialect), list: Raw) {
-        let mut kept = self.kept.lock();
-        if kept.of != of || kept.lists.len() >= MAX_LISTS {
-            kept.lists.clear();
-            kept.of = of;
-        }
-        kept.lists.insert(key, list);
-    }
-}
 
 impl Gate<'_> {
     /// A list of what is offered at one moment, as this client may see it.

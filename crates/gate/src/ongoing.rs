@@ -4,6 +4,7 @@
 //! up: the server is told that it is cancelled, the client that its right was taken back, and the record says that
 //! nobody knows what it has done. Streams and parked calls are looked after where they are kept.
 
+use crate::{authority, rights, scopes};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,53 +12,15 @@ use std::time::Duration;
 use switchboard_peer::{CallError, Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::{Extra, Object, Raw};
-use tokio::sync::watch;
 
-use super::audit::{self, event, result};
-use super::authority::{CallAuthority, chain_said};
-use super::continued::{Continued, named};
+use super::audit::{self, event, result, step};
+use super::authority::{CallAuthority, Continued, chain_said, named};
 use super::scopes::{Presented, ScopeTarget};
-use super::{Attempt, Gate, ToolPolicy};
+use super::{Gate, ToolPolicy};
 use switchboard_upstream::Server;
 
 /// How long a call runs before anybody looks at its right again. Most have ended by then.
 const GRACE: Duration = Duration::from_millis(100);
-
-/// Tells whoever goes on with something that rights may have changed: a number that grows with every change of grants,
-/// permissions or settings.
-#[derive(Debug)]
-pub struct RightsChanges(watch::Sender<u64>);
-
-impl Default for RightsChanges {
-    fn default() -> Self {
-        Self(watch::channel(0).0)
-    }
-}
-
-impl RightsChanges {
-    /// Grants, permissions or settings have changed.
-    pub fn announce(&self) {
-        self.0.send_modify(|changes| *changes += 1);
-    }
-
-    /// Time has passed, and some rights end by themselves.
-    pub fn tick(&self) {
-        self.0.send_modify(|_| {});
-    }
-
-    fn count(&self) -> u64 {
-        *self.0.borrow()
-    }
-
-    /// Whether anything goes on that they could end.
-    pub fn is_watched(&self) -> bool {
-        self.0.receiver_count() > 0
-    }
-
-    fn watched(&self) -> watch::Receiver<u64> {
-        self.0.subscribe()
-    }
-}
 
 /// A request that its server works on.
 pub struct RunningCall<'a> {
@@ -160,34 +123,38 @@ impl<'a> RunningCall<'a> {
         let (session, tables, server) = (&context.session, gate.granted.latest(), self.server_now());
         let lost = |step: &'static str| Lost { step, tool: tool.map(|tool| tool.name.clone()) };
         if session.identity.ended.is_cancelled() {
-            return Err(lost("token"));
+            return Err(lost(step::TOKEN));
         }
         let scopes = |tool: Option<(&str, &ToolPolicy)>| {
             let wanted = ScopeTarget { server: server.id(), tool };
-            gate.hold_to_scopes(&session.principal, &self.tokens, wanted).map_err(|_| lost("scopes"))
+            scopes::hold_to_scopes(gate, &session.principal, &self.tokens, wanted).map_err(|_| lost(step::SCOPES))
         };
         let Some(tool) = tool else {
             if !self.tokens.is_empty() {
                 scopes(None)?;
             }
             if !gate.access(&tables, session, &server, None).allow {
-                return Err(lost("access"));
+                return Err(lost(step::ACCESS));
             }
-            return gate.has_permissions(&tables, &server, None).map(drop).map_err(|_| lost("permissions"));
+            return rights::has_permissions(gate, &tables, &server, None)
+                .map(drop)
+                .map_err(|_| lost(step::PERMISSIONS));
         };
         let call = tool.continued(&server);
         // A server may take a tool off its list while it runs.
         let found = named(&*gate.offers(), &call);
         let exposed = found.as_ref().map_or_else(|| server.naming().expose(&tool.name), |(exposed, _)| exposed.clone());
         if !gate.access(&tables, session, &server, Some((&tool.name, &exposed))).allow {
-            return Err(lost("access"));
+            return Err(lost(step::ACCESS));
         }
-        if !tool.chain.is_empty() && gate.chain_limits(&tables, &server, Some(&tool.name), &tool.chain).is_err() {
-            return Err(lost("delegation"));
+        if !tool.chain.is_empty()
+            && authority::chain_limits(gate, &tables, &server, Some(&tool.name), &tool.chain).is_err()
+        {
+            return Err(lost(step::DELEGATION));
         }
         let Some((_, place)) = found else { return Ok(()) };
-        if gate.has_permissions(&tables, &server, place.policy.as_deref()).is_err() {
-            return Err(lost("permissions"));
+        if rights::has_permissions(gate, &tables, &server, place.policy.as_deref()).is_err() {
+            return Err(lost(step::PERMISSIONS));
         }
         if let Some(policy) = place.policy.as_deref().filter(|_| !self.tokens.is_empty()) {
             scopes(Some((&exposed, policy)))?;
@@ -196,8 +163,8 @@ impl<'a> RunningCall<'a> {
         let authority = CallAuthority { chain: tool.chain.clone(), limits: std::mem::take(limits), params };
         if !Box::pin(gate.is_within_limits(&tables, context, &call, &authority)).await {
             // A permission may have ended since it was looked at: the limits that it brought went with it.
-            let lasts = gate.has_permissions(&tables, &server, place.policy.as_deref()).is_ok();
-            return Err(lost(if lasts { "limits" } else { "permissions" }));
+            let lasts = rights::has_permissions(gate, &tables, &server, place.policy.as_deref()).is_ok();
+            return Err(lost(if lasts { step::LIMITS } else { step::PERMISSIONS }));
         }
         *limits = gate.limits_on(&tables, session, &call);
         Ok(())
@@ -207,10 +174,13 @@ impl<'a> RunningCall<'a> {
     fn refused(&self, lost: &Lost) -> Fault {
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&self.context.session), result::BLOCKED);
         let event = audit::about(event, self.server.id(), lost.tool.as_deref());
-        let event = audit::with(audit::with(event, "step", lost.step), "what", "running");
+        let event = audit::with(audit::with(event, step::KEY, lost.step), "what", "running");
         self.gate.audit.note_now(&event);
-        let kind =
-            if matches!(lost.step, "token" | "scopes") { FaultKind::AuthExpired } else { FaultKind::AccessDenied };
+        let kind = if matches!(lost.step, step::TOKEN | step::SCOPES) {
+            FaultKind::AuthExpired
+        } else {
+            FaultKind::AccessDenied
+        };
         let text = "the right to make this call was taken back while it ran; whether it was carried out is unknown";
         Fault::new(kind, text).from_server(self.server.id().as_ref()).with_source(CallError::Cancelled)
     }
@@ -248,41 +218,5 @@ impl Gate<'_> {
                 () = ended.cancelled() => {}
             }
         }
-    }
-
-    /// Waits until an attempt that waits for a person may not be made any more: the client's answer then.
-    ///
-    /// # Errors
-    /// The same, where it is an error.
-    pub(super) async fn until_refused(&self, attempt: &Attempt<'_>) -> Result<Reply, Fault> {
-        let ended = &attempt.context.session.identity.ended;
-        let mut changes = self.rights.watched();
-        self.around.watch_rights();
-        let mut judged = None;
-        loop {
-            if ended.is_cancelled() {
-                return Ok(self.token_ended(attempt).await);
-            }
-            let count = *changes.borrow_and_update();
-            // Arguments are judged again where something has changed. That time passes is seen by access alone.
-            let judge = judged.replace(count) != Some(count) || !self.has_access_still(attempt);
-            if judge && let Some(refusal) = Box::pin(self.judge_anew(attempt)).await? {
-                return Ok(refusal);
-            }
-            tokio::select! {
-                _ = changes.changed() => {}
-                () = ended.cancelled() => {}
-            }
-        }
-    }
-
-    /// Whether an attempt has access, permissions and good tokens, by what is known now.
-    fn has_access_still(&self, attempt: &Attempt<'_>) -> bool {
-        let tables = self.granted.latest();
-        let Some(server) = self.server(attempt.server.id()) else { return false };
-        let principal = &attempt.context.session.principal;
-        self.access(&tables, &attempt.context.session, &server, attempt.called()).allow
-            && self.has_permissions(&tables, &server, Some(attempt.policy)).is_ok()
-            && self.hold_to_scopes(principal, &attempt.tokens(self), attempt.wanted()).is_ok()
     }
 }

@@ -3,12 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_peer::Session;
+use switchboard_policy::permission;
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use switchboard_store::Store;
+use switchboard_upstream::Server;
 use switchboard_validators::arguments::OwnFiles;
 use switchboard_validators::shell::Understood;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::profiles::Profiles;
+use crate::meters::PrincipalRates;
+use crate::policy::default_policy;
+use crate::profiles::{Profile, Profiles};
 
 /// How the gate judges calls.
 #[derive(Debug, Clone)]
@@ -50,6 +58,68 @@ pub struct GateOptions {
     pub own_files: Arc<OwnFiles>,
     /// The parts of everything that clients can choose.
     pub profiles: Profiles,
+}
+
+/// What the gate shares with whoever holds it.
+#[derive(Debug, Clone)]
+pub struct GateContext {
+    /// Runs what is done beside calls.
+    pub tasks: TaskTracker,
+    /// Counts calls that wait for a person while no server works on them: they are not over.
+    pub waiting_calls: TaskTracker,
+    /// Cancelled when the end begins.
+    pub closing: CancellationToken,
+    /// How much principals may do.
+    pub principal_rates: PrincipalRates,
+}
+
+impl GateOptions {
+    /// Whether the operator wants nobody asked.
+    #[must_use]
+    pub fn approves_all(&self) -> bool {
+        self.approval_policy == ApprovalPolicy::AutoApprove
+    }
+
+    /// Whether a person is asked for this reason: with `auto_approve` only where the operator said so of the tool.
+    #[must_use]
+    pub fn asks_for(&self, reason: ConfirmReason) -> bool {
+        !self.approves_all() || reason == ConfirmReason::Operator
+    }
+
+    /// What a principal without a grant may do at a server.
+    pub fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
+        let policy = server.policy_now();
+        if let Some(owner) = &policy.only_for {
+            return if **owner == *principal { DefaultPolicy::OptOut } else { DefaultPolicy::OptIn };
+        }
+        default_policy(principal, policy.default_policy, self.default_policy)
+    }
+
+    /// How the permissions of a server are decided about.
+    #[must_use]
+    pub fn permission_policy(&self, server: &Server) -> permission::Policy {
+        let said = server.policy();
+        let configured = said.permissions_granted.iter().filter_map(|(permission, scope)| {
+            let scope = match scope {
+                None => None,
+                // A scope that cannot be read must not become none.
+                Some(raw) => Some(permission::Scope::read(raw).ok()?),
+            };
+            Some(permission::Granted { permission: permission.clone(), scope })
+        });
+        permission::Policy {
+            configured: configured.collect(),
+            exceptions: self.auto_approve_exceptions.clone(),
+            ..permission::Policy::new(self.approval_policy)
+        }
+    }
+
+    /// The profile of a session; `None` where it is in none, `Some(None)` where that is gone.
+    #[must_use]
+    pub fn profile_of(&self, session: &Session) -> Option<Option<&Profile>> {
+        let name = session.identity.profile.as_deref()?;
+        Some(self.profiles.get(name))
+    }
 }
 
 impl Default for GateOptions {

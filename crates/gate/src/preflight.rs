@@ -1,5 +1,6 @@
 //! The check before a call (proposal 4): which step of the gate would refuse it. Nothing is held, asked or written down.
 
+use crate::{arguments, schema, scopes};
 use switchboard_peer::Context;
 use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -40,7 +41,7 @@ impl Gate<'_> {
         // `scopes_held` is a claim. What is held is known from the session, and goes first.
         let presented = Presented::of(context, object.get("_meta").as_ref());
         let wanted = ScopeTarget { server: server.id(), tool: Some((&name, policy)) };
-        if let Err(fault) = self.hold_to_scopes(&context.session.principal, &presented, wanted) {
+        if let Err(fault) = scopes::hold_to_scopes(self, &context.session.principal, &presented, wanted) {
             let missing = fault.details().and_then(|details| details.member("missing_scopes")?.elements());
             let missing: Vec<_> = missing.iter().flatten().filter_map(Raw::as_text).collect();
             return Ok(preflight(false, &missing, Some(fault.message()), false));
@@ -76,19 +77,19 @@ impl Gate<'_> {
             trace: "",
             request: None,
         };
-        if let Some(mismatch) = self.mismatch(&attempt) {
-            return Ok(preflight::<&str>(false, &[], Some(&super::schema::told(&mismatch)), false));
+        if let Some(mismatch) = schema::mismatch(self, &attempt) {
+            return Ok(preflight::<&str>(false, &[], Some(&schema::told(&mismatch)), false));
         }
         let held = self.held_permissions(&tables, server);
         let mut scopes: Vec<_> = held.into_iter().filter_map(|granted| granted.scope).collect();
         let access = self.access(&tables, &context.session, server, Some((original, &name)));
         scopes.extend(tables.limits(&access).cloned());
-        let violation = self.violation(&attempt, &scopes).await;
+        let violation = arguments::violation(self, &attempt, &scopes).await;
         let is_doubtful = violation.as_ref().is_some_and(|violation| violation.finding.asks());
         if let Some(violation) = violation.filter(|_| !is_doubtful) {
             return Ok(preflight::<&str>(false, &[], Some(&violation.finding.message), false));
         }
-        let confirm = is_doubtful || attempt.asks_about().is_some_and(|reason| self.asks_for(reason));
+        let confirm = is_doubtful || attempt.asks_about().is_some_and(|reason| self.options().asks_for(reason));
         Ok(preflight::<&str>(true, &[], confirm.then_some("a person will be asked first"), confirm))
     }
 }

@@ -7,12 +7,7 @@
 use std::collections::HashMap;
 
 use switchboard_catalog::Shown;
-use switchboard_peer::Session;
 use switchboard_protocol::mgp::Risk;
-
-use crate::Gate;
-use crate::ToolPolicy;
-use switchboard_upstream::names;
 
 /// The profiles that there are, by name.
 pub type Profiles = HashMap<String, Profile>;
@@ -78,13 +73,13 @@ impl ToolName {
 
 impl Profile {
     /// Whether a server belongs to it as a whole, with its prompts and resources.
-    fn has_server(&self, server: &str) -> bool {
+    pub(crate) fn has_server(&self, server: &str) -> bool {
         self.servers.iter().any(|own| own == server) || self.servers.is_empty() && self.tools.is_empty()
     }
 
     /// Whether a tool belongs to it, by the names that clients use. What does not is left out also where only the server's own
     /// name for it is said: that a second server comes, and with it longer names, opens nothing.
-    fn has_tool(&self, server: &str, original: &str, called: [&str; 3]) -> bool {
+    pub(crate) fn has_tool(&self, server: &str, original: &str, called: [&str; 3]) -> bool {
         let any = |names: &[ToolName], called: &[&str]| names.iter().any(|own| called.iter().any(|name| own.is(name)));
         !any(&self.without, &[original])
             && !any(&self.without, &called)
@@ -92,69 +87,17 @@ impl Profile {
     }
 
     /// Whether something of this risk can be used.
-    fn bears(&self, risk: Risk) -> bool {
+    pub(crate) fn bears(&self, risk: Risk) -> bool {
         self.max_risk.is_none_or(|most| risk <= most)
     }
 
     /// Whether a person is asked before something of this risk.
-    fn asks_about(&self, risk: Risk) -> bool {
+    pub(crate) fn asks_about(&self, risk: Risk) -> bool {
         match self.confirm {
             Confirm::Usual => false,
             Confirm::Changes => risk > Risk::Safe,
             Confirm::All => true,
         }
-    }
-}
-
-impl Gate<'_> {
-    /// Does something with the profile of a session; `None` where it is in none, `Some(None)` where that is gone.
-    pub fn with_profile<T>(&self, session: &Session, work: impl FnOnce(&Profile) -> T) -> Option<Option<T>> {
-        let name = session.identity.profile.as_deref()?;
-        Some(self.options().profiles.get(name).map(work))
-    }
-
-    /// Whether the token and the profile of a session cover a tool of a server, given by the server's name and the one that
-    /// clients see; without a tool, the server as a whole.
-    pub(crate) fn covers(&self, session: &Session, server: &str, tool: Option<(&str, &str)>) -> bool {
-        let identity = &session.identity;
-        if !identity.is_limited() {
-            return true;
-        }
-        let Some((original, exposed)) = tool else {
-            let by_profile = self.with_profile(session, |profile| profile.has_server(server));
-            // A token for single tools opens nothing else of their server.
-            return identity.covers_whole_server(server) && by_profile.is_none_or(Option::unwrap_or_default);
-        };
-        // By its own name, its alias and its id: what was said before there was an alias, or a second server, still counts.
-        let (long, by_id) = (self.naming_of(server).expose(original), names::expose(server, original));
-        let called = [exposed, &long, &by_id];
-        let by_token = called.iter().any(|name| identity.covers_tool(server, name));
-        let by_profile = self.with_profile(session, |profile| {
-            profile.has_tool(server, original, called)
-                && (profile.max_risk.is_none() || self.risk_of(exposed).is_none_or(|risk| profile.bears(risk)))
-        });
-        by_token && by_profile.is_none_or(Option::unwrap_or_default)
-    }
-
-    /// How the tools of a server are called; by its id, where it is not there.
-    pub fn naming_of(&self, server: &str) -> names::Naming {
-        let found = self.server(server);
-        found.map_or_else(|| names::Naming::of(server), |found| found.naming())
-    }
-
-    fn risk_of(&self, exposed: &str) -> Option<Risk> {
-        Some(self.offers().tool(exposed)?.policy?.assessment.risk)
-    }
-
-    /// Whether the profile of a session bears what is about to be done.
-    pub(crate) fn profile_bears(&self, session: &Session, policy: &ToolPolicy) -> bool {
-        let borne = self.with_profile(session, |profile| profile.bears(policy.assessment.risk));
-        borne.is_none_or(Option::unwrap_or_default)
-    }
-
-    /// Whether a person is asked before something because of the profile of the session.
-    pub(crate) fn profile_asks(&self, session: &Session, policy: &ToolPolicy) -> bool {
-        self.with_profile(session, |profile| profile.asks_about(policy.assessment.risk)).flatten().unwrap_or_default()
     }
 }
 

@@ -5,11 +5,9 @@
 //! goes away in the middle, that it is unknown.
 
 use std::error::Error as _;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use jiff::Timestamp;
 use memchr::memmem::Finder;
-use switchboard_flow::latency::Durations;
 use switchboard_peer::{CallError, Reply};
 use switchboard_policy::risk::Effect;
 use switchboard_protocol::fault::Fault;
@@ -18,126 +16,18 @@ use switchboard_protocol::mgp::ApprovalPolicy;
 use switchboard_store::{AuditEvent, Digest};
 use switchboard_wire::{Object, Raw};
 use tokio::time::Instant;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::Attempt;
-use super::audit::{self, event, result};
-use super::rates::Metered;
+use super::audit::{self, event, result, step};
 use super::results::MARKS;
-use crate::{Gate, GateState};
+use crate::Gate;
+use crate::permit::{Begun, Permit, ended};
 use switchboard_protocol::bridge::{self, ResultType};
 
 /// Bytes of arguments that are written to the audit log, where they are at all.
 const MOST_ARGUMENTS: usize = 16 << 10;
 
-/// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub struct Permit {
-    begun: Option<Box<Begun>>,
-    metered: Option<Box<Metered>>,
-    /// A person agreed to it: until it is over, it is waited for.
-    agreed: Option<TaskTrackerToken>,
-}
-
-impl std::fmt::Debug for Permit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Permit").finish_non_exhaustive()
-    }
-}
-
-impl Permit {
-    /// The same, its time counted when it has come to something.
-    fn timed(mut self, times: Option<Arc<Durations>>) -> Self {
-        if let Some(begun) = &mut self.begun {
-            begun.times = times;
-        }
-        self
-    }
-
-    /// The same, counted among the calls that run until it is over.
-    pub(super) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
-        self.metered = metered;
-        self
-    }
-
-    /// The same, for a call that a person agreed to.
-    pub(super) fn agreed(mut self, agreed: Option<TaskTrackerToken>) -> Self {
-        self.agreed = agreed;
-        self
-    }
-
-    /// Whether a person agreed to the call. Then it was begun before them, also where nothing new is begun any more.
-    #[must_use]
-    pub const fn was_agreed(&self) -> bool {
-        self.agreed.is_some()
-    }
-}
-
-struct Begun {
-    gate: Arc<GateState>,
-    outcome: AuditEvent,
-    began: Instant,
-    /// The number of the call, where it may change something: then it is known from now on that it was begun.
-    call: Option<u64>,
-    /// Whether its end is on disk before anybody hears of it.
-    synced: bool,
-    /// What counts how long its tool takes.
-    times: Option<Arc<Durations>>,
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        if let Some(begun) = self.begun.take() {
-            let Begun { gate, outcome, began, call, .. } = *begun;
-            let mut event = ended(outcome, began);
-            event.event_type = event::UNKNOWN_OUTCOME.into();
-            event.result = result::UNKNOWN.into();
-            gate.audit.note_end(&audit::with(event, "reason", "the caller went away"), call);
-        }
-    }
-}
-
 impl Gate<'_> {
-    /// Writes down that the call is about to be made, where it may change something.
-    pub(super) async fn put_on_record(&self, attempt: &Attempt<'_>, approval: Option<String>) -> Result<Permit, Fault> {
-        let assessment = &attempt.policy.assessment;
-        let passage = attempt.subject.passage();
-        let Some(event_type) = passage.outcome else { return Ok(Permit { begun: None, metered: None, agreed: None }) };
-        let mut outcome = attempt.event(event_type, result::SUCCESS);
-        if attempt.unknown_beside().is_some() {
-            self.describe_arguments(&mut outcome, attempt, &attempt.sent_to_server().whole());
-        } else if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
-            self.describe_arguments(&mut outcome, attempt, &arguments);
-        }
-        let details = &mut outcome.details;
-        if let [first, ..] = assessment.validators.as_slice() {
-            details.insert("validator_applied", first.as_str());
-        }
-        if let Some(approval) = approval {
-            details.insert("approval", approval);
-        }
-        if self.approves_all() {
-            details.insert("approval_policy", ApprovalPolicy::AutoApprove.as_str());
-        }
-        let times = attempt.policy.times();
-        let effect = if passage.intent { assessment.effect } else { Effect::None };
-        Ok(self.begin(outcome, effect).await?.timed(times))
-    }
-
-    fn describe_arguments(&self, outcome: &mut AuditEvent, attempt: &Attempt<'_>, arguments: &Raw) {
-        let details = &mut outcome.details;
-        details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_hex());
-        if !self.options().audit_arguments {
-            return;
-        }
-        let size = arguments.as_bytes().len();
-        if size <= MOST_ARGUMENTS {
-            let runs = |key: &str| attempt.policy.checks.carries(key);
-            details.insert("arguments", switchboard_policy::redact::value_of(arguments, runs));
-        } else {
-            details.insert("arguments_omitted_bytes", size);
-        }
-    }
-
     /// Begins a call whose outcome, if all goes well, is this event.
     pub async fn begin(&self, mut outcome: AuditEvent, effect: Effect) -> Result<Permit, Fault> {
         let audit = &self.audit;
@@ -169,7 +59,7 @@ impl Gate<'_> {
                     let mut event = ended(begun.outcome, begun.began);
                     event.event_type = event::TOOL_BLOCKED.into();
                     event.result = result::BLOCKED.into();
-                    audit.note_not_made(&audit::with(event, "step", "audit"), call);
+                    audit.note_not_made(&audit::with(event, step::KEY, step::AUDIT), call);
                 }
                 Err(fault)
             }
@@ -250,6 +140,51 @@ impl Gate<'_> {
     }
 }
 
+/// Writes down that the call is about to be made, where it may change something.
+pub(crate) async fn put_on_record(
+    gate: &Gate<'_>,
+    attempt: &Attempt<'_>,
+    approval: Option<String>,
+) -> Result<Permit, Fault> {
+    let assessment = &attempt.policy.assessment;
+    let passage = attempt.subject.passage();
+    let Some(event_type) = passage.outcome else { return Ok(Permit { begun: None, metered: None, agreed: None }) };
+    let mut outcome = attempt.event(event_type, result::SUCCESS);
+    if attempt.unknown_beside().is_some() {
+        describe_arguments(gate, &mut outcome, attempt, &attempt.sent_to_server().whole());
+    } else if let Some(arguments) = attempt.sent.cloned().or_else(|| attempt.params.get("arguments")) {
+        describe_arguments(gate, &mut outcome, attempt, &arguments);
+    }
+    let details = &mut outcome.details;
+    if let [first, ..] = assessment.validators.as_slice() {
+        details.insert("validator_applied", first.as_str());
+    }
+    if let Some(approval) = approval {
+        details.insert("approval", approval);
+    }
+    if gate.approves_all() {
+        details.insert("approval_policy", ApprovalPolicy::AutoApprove.as_str());
+    }
+    let times = attempt.policy.times();
+    let effect = if passage.intent { assessment.effect } else { Effect::None };
+    Ok(gate.begin(outcome, effect).await?.timed(times))
+}
+
+fn describe_arguments(gate: &Gate<'_>, outcome: &mut AuditEvent, attempt: &Attempt<'_>, arguments: &Raw) {
+    let details = &mut outcome.details;
+    details.insert("arguments_sha256", Digest::of(arguments.as_bytes()).to_hex());
+    if !gate.options().audit_arguments {
+        return;
+    }
+    let size = arguments.as_bytes().len();
+    if size <= MOST_ARGUMENTS {
+        let runs = |key: &str| attempt.policy.checks.carries(key);
+        details.insert("arguments", switchboard_policy::redact::value_of(arguments, runs));
+    } else {
+        details.insert("arguments_omitted_bytes", size);
+    }
+}
+
 /// Whether a result may hold more than its content: most do not, and need not be opened for it.
 fn says_more(result: &Raw) -> bool {
     /// What is said of how a call went, and of what was found in its result.
@@ -275,12 +210,4 @@ pub fn is_outcome_unknown(fault: &Fault) -> bool {
                 | CallError::Gateway(408 | 502 | 504)
         )
     )
-}
-
-/// The event of something that is over.
-fn ended(mut event: AuditEvent, began: Instant) -> AuditEvent {
-    let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    event.timestamp = Timestamp::now();
-    event.details.insert("duration_ms", took);
-    event
 }

@@ -11,7 +11,7 @@ use switchboard_store::AuditEvent;
 use switchboard_wire::Edit;
 
 use super::Subject;
-use super::audit::{self, event, result};
+use super::audit::{self, event, result, step};
 use crate::Gate;
 use crate::dialect::{rendered, rendering_for};
 
@@ -38,12 +38,12 @@ pub(super) fn rejection_of(context: &Context, fault: &Fault, mut rejection: Reje
 /// Puts on record that a request was refused before the gate, because its server is not there or does not show such a thing.
 /// `target` is the server, and what it may call the thing.
 pub async fn unavailable(gate: Gate<'_>, context: &Context, subject: Subject, target: (&str, &str), fault: &Fault) {
-    let step = match fault.kind() {
-        FaultKind::UnknownTool | FaultKind::UnknownPrompt => "name",
-        FaultKind::ToolDisabled | FaultKind::ToolNameConflict | FaultKind::DefinitionHeld => "definition",
-        _ => "server_state",
+    let at = match fault.kind() {
+        FaultKind::UnknownTool | FaultKind::UnknownPrompt => step::NAME,
+        FaultKind::ToolDisabled | FaultKind::ToolNameConflict | FaultKind::DefinitionHeld => step::DEFINITION,
+        _ => step::SERVER_STATE,
     };
-    blocked(gate, context, subject, target, step, fault).await;
+    blocked(gate, context, subject, target, at, fault).await;
 }
 
 /// Puts on record that a request was refused at a step before the gate.
@@ -52,7 +52,7 @@ pub async fn blocked(
     context: &Context,
     subject: Subject,
     target: (&str, &str),
-    step: &str,
+    at: &str,
     fault: &Fault,
 ) {
     let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&context.session), result::BLOCKED);
@@ -61,7 +61,7 @@ pub async fn blocked(
         Subject::Tool => audit::about(event, server, Some(own)),
         subject => audit::with(audit::with(audit::about(event, server, None), "what", subject.word()), "name", own),
     };
-    let event = audit::with(audit::with(event, "step", step), "reason", fault.message());
+    let event = audit::with(audit::with(event, step::KEY, at), "reason", fault.message());
     gate.audit.note(refused(event, fault)).await;
 }
 

@@ -6,87 +6,15 @@
 use std::sync::Arc;
 
 use switchboard_peer::{Context, Reply};
-use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::metadata::Metadata;
-use switchboard_store::Digest;
-use switchboard_validators::arguments::{self, Violation};
-use switchboard_validators::percent;
-use switchboard_wire::{Edit, Id, Object, Raw, Refusal, Request};
+use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
-use super::dialect::rendered_for;
 use super::passage::Subject;
-use super::unknown::{no_such_method, no_such_prompt, no_such_task, no_such_tool, unknown_resource};
-use super::{Admission, Attempt, Gate, Permit, ToolPolicy, canonical, metadata_of, trace_of};
+use super::sent::{ABOUT, Sent, URL_BEGINNINGS, beyond_task, rest_of, unknown_of};
+use super::{Admission, Attempt, Gate, Permit, ToolPolicy, metadata_of, trace_of};
 use switchboard_upstream::Server;
 use switchboard_validators::uri_template::{Variables, made_of, variables as variables_of};
-
-/// Members of parameters that are about the request and not for the server's work.
-const ABOUT: [&str; 5] = ["_meta", "_mgp", "requestState", "inputResponses", "task"];
-
-/// Members of parameters that the dialects know as being about the request, and that may be others when it is made again.
-const ALSO_ABOUT: [&str; 13] = [
-    "checkpoint_token",
-    "confirmation_token",
-    "delegation",
-    "idempotency_key",
-    "idempotency_ttl_seconds",
-    "intent",
-    "operation_id",
-    "step_id",
-    "stream",
-    "trace_id",
-    "traceparent",
-    "transaction_id",
-    "user_confirmed",
-];
-
-/// Members of `task` that say how long it is kept and how often it is asked about.
-const ABOUT_TASK: [&str; 3] = ["ttl", "pollInterval", "_meta"];
-
-/// What a URL begins with that leads to a host.
-const URL_BEGINNINGS: [&str; 4] = ["https://", "http://", "wss://", "ws://"];
-
-/// All that a server is sent to act upon: the arguments, and beside them what no dialect knows, since the server may.
-pub struct Sent {
-    pub(super) arguments: Raw,
-    pub(super) beside: Option<Raw>,
-}
-
-impl std::fmt::Debug for Sent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sent").finish_non_exhaustive()
-    }
-}
-
-impl Sent {
-    /// Of a call of a tool.
-    pub fn of_call(params: &Object) -> Self {
-        let arguments = params.get("arguments").unwrap_or_else(Raw::empty_object);
-        Self { arguments, beside: unknown_of(Subject::Tool, params) }
-    }
-
-    /// One value that shows all of it: the arguments, where there is nothing else.
-    pub(super) fn whole(self) -> Raw {
-        match &self.beside {
-            Some(beside) => match Edit::of(beside) {
-                Ok(edit) => edit.set("arguments", self.arguments).finish(),
-                Err(_) => self.arguments,
-            },
-            None => self.arguments,
-        }
-    }
-
-    /// What names all of it. Arguments that look like the whole of something else have another name.
-    ///
-    /// # Errors
-    /// A member stands twice somewhere.
-    pub fn digest(&self) -> Result<Digest, Refusal> {
-        let Some(beside) = &self.beside else { return canonical::digest(&self.arguments) };
-        // No such text has a line break in it.
-        Ok(Digest::of(format!("{}\n{}", canonical::text(&self.arguments)?, canonical::text(beside)?).as_bytes()))
-    }
-}
 
 /// What a resource is read by.
 #[derive(Debug, Clone)]
@@ -314,130 +242,6 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl Attempt<'_> {
-    /// The tool it calls, by the server's name for it and the client's; nothing for what is no tool: that takes access to
-    /// the whole server.
-    pub(super) fn called(&self) -> Option<(&str, &str)> {
-        (self.subject == Subject::Tool).then_some((self.tool, self.exposed))
-    }
-
-    /// The name under which a person's answer holds.
-    pub(super) fn asked_as(&self) -> &str {
-        if self.subject == Subject::Tool { self.exposed } else { self.tool }
-    }
-
-    /// That there is no such thing.
-    pub(super) fn unknown(&self) -> Fault {
-        let name = self.exposed;
-        match self.subject {
-            Subject::Tool => no_such_tool(name),
-            Subject::Prompt => no_such_prompt(name),
-            Subject::Resource | Subject::Subscription => unknown_resource(name),
-            Subject::Completion if name.contains(':') => unknown_resource(name),
-            Subject::Completion => no_such_prompt(name),
-            Subject::Task => no_such_task(name),
-            Subject::Unknown => no_such_method(name),
-        }
-    }
-
-    /// What a client is told where the request is refused for what it is: for a tool a result that its model reads, for
-    /// everything else an error, since a result of that form would be none.
-    pub(super) fn refusal(&self, fault: &Fault) -> Reply {
-        match self.subject {
-            Subject::Tool => super::refused::refusal(self.context, fault),
-            _ => Err(rendered_for(self.context, self.method(), fault)).into(),
-        }
-    }
-
-    fn method(&self) -> &'static str {
-        self.subject.passage().methods.first().copied().unwrap_or_default()
-    }
-
-    /// Members of the parameters that are sent beside the arguments.
-    pub(super) fn beside(&self) -> Option<Raw> {
-        beside_of(self.subject, self.params, &[])
-    }
-
-    /// Members of the parameters that are sent beside the address of a resource.
-    pub(super) fn beside_address(&self) -> Option<Raw> {
-        rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key))
-    }
-
-    /// Those of them that no dialect knows.
-    pub(super) fn unknown_beside(&self) -> Option<Raw> {
-        unknown_of(self.subject, self.params)
-    }
-
-    /// Why a person is to be asked about exactly this.
-    pub(super) fn asks_about(&self) -> Option<ConfirmReason> {
-        let ToolPolicy { assessment, security, .. } = self.policy;
-        // What stands beside the arguments is not looked at for that.
-        if assessment.easing.is_none() || self.unknown_beside().is_some() {
-            return assessment.confirm;
-        }
-        assessment.asks_about(security, &self.arguments(), arguments::only_reads)
-    }
-
-    /// What of it acts though nothing about its tool, prompt or template says so: a person is asked.
-    pub(super) fn acting(&self) -> Option<Violation> {
-        let outlook = self.policy.outlook()?;
-        let is_address = match self.subject {
-            Subject::Tool | Subject::Prompt => false,
-            Subject::Resource | Subject::Subscription => true,
-            // What somebody has begun to write acts on nothing, and of the rest nobody knows what is what.
-            Subject::Completion | Subject::Task | Subject::Unknown => return None,
-        };
-        let arguments = self.arguments();
-        let of_arguments = outlook.question(self.policy.text_arguments(), &arguments);
-        // A server may act upon what stands beside the arguments as well.
-        let beside = || outlook.question(&[], &self.unknown_beside()?);
-        // Many servers take what stands behind the scheme for a path.
-        let as_path = || outlook.question(&[], &path_of(&arguments)?);
-        of_arguments.or_else(beside).or_else(|| if is_address { as_path() } else { None })
-    }
-
-    /// All that the server would act upon: what a person agrees to, and what is put on record.
-    pub(super) fn sent_to_server(&self) -> Sent {
-        Sent { arguments: self.arguments(), beside: self.unknown_beside() }
-    }
-}
-
-/// What stands behind the scheme of an address, its escapes read, as the path that it may be.
-fn path_of(sent: &Raw) -> Option<Raw> {
-    let address = sent.member("resource").or_else(|| sent.member("uri"))?.as_text()?;
-    let (scheme, rest) = address.split_once(':')?;
-    // What lies at another machine's address is that machine's.
-    if URL_BEGINNINGS.iter().any(|begin| begin.starts_with(&format!("{}:", scheme.trim().to_ascii_lowercase()))) {
-        return None;
-    }
-    let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let read = percent::stages(rest).pop()?.into_owned();
-    Some(Edit::empty().set("path", Raw::string(&read)).finish())
-}
-
-/// What stands beside the arguments and is known to no dialect.
-fn unknown_of(subject: Subject, params: &Object) -> Option<Raw> {
-    beside_of(subject, params, &ALSO_ABOUT)
-}
-
-fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> Option<Raw> {
-    // Of everything else all parameters are judged anyway.
-    if !matches!(subject, Subject::Tool | Subject::Prompt) {
-        return None;
-    }
-    // Most calls have nothing else.
-    if params.len() == ["name", "arguments", "_meta"].iter().filter(|key| params.has(key)).count() {
-        return None;
-    }
-    let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
-    let rest = rest_of(params, is_known);
-    // What is said of the task, and more than that.
-    match params.get("task").and_then(|task| beyond_task(&task)) {
-        Some(more) => Edit::of_optional(rest.as_ref()).ok().map(|edit| edit.set("task", more).finish()),
-        None => rest,
-    }
-}
-
 /// What is judged of a completion: the argument and the others under their names, as far as they count, and every member
 /// that no dialect knows. What names the prompt or the template is left out.
 fn completed(params: Option<&Raw>, counts: impl Fn(&str, &Raw) -> bool) -> Result<Edit, Fault> {
@@ -484,15 +288,6 @@ fn argument_of(argument: &Raw, counts: &impl Fn(&str, &Raw) -> bool) -> Raw {
     }
 }
 
-/// The members of an object without those that are known; nothing where no other is left.
-fn rest_of(object: &Object, is_known: impl Fn(&str) -> bool) -> Option<Raw> {
-    if object.iter().all(|(key, _)| is_known(&key)) {
-        return None;
-    }
-    let rest = object.iter().filter(|(key, _)| !is_known(key));
-    Some(rest.fold(Edit::empty(), |edit, (key, value)| edit.set(&key, value)).finish())
-}
-
 /// What stands for the variables of a template.
 fn values_of(variables: &[(String, String)]) -> Raw {
     variables.iter().fold(Edit::empty(), |edit, (name, value)| edit.set(name, Raw::string(value))).finish()
@@ -508,12 +303,4 @@ fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {
     let more = edit.object().get("task").and_then(|task| beyond_task(&task));
     let edit = ABOUT.iter().fold(edit, |edit, key| edit.remove(key));
     Ok(edit.set_optional("task", more))
-}
-
-/// What stands in `task` beyond what is said of the task: the server may act upon it.
-fn beyond_task(task: &Raw) -> Option<Raw> {
-    match Object::open(task) {
-        Ok(task) => rest_of(&task, |key| ABOUT_TASK.contains(&key)),
-        Err(_) => Some(task.clone()),
-    }
 }

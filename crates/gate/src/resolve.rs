@@ -10,7 +10,7 @@ use switchboard_validators::arguments::{self, Checks, Violation, World};
 use switchboard_validators::shell::Understood;
 use switchboard_wire::Raw;
 
-use super::dialed::Hosts;
+use super::agreed_hosts::Hosts;
 
 /// How long everything that is looked up for one call may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);

@@ -11,51 +11,48 @@ use switchboard_protocol::mgp::envelope::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 
 use super::attempt::{Attempt, Stop};
-use super::audit::{self, event, result};
+use super::audit::{self, event, result, step};
 use crate::Gate;
 
-impl Gate<'_> {
-    /// Where the arguments do not fit the schema, if that counts.
-    pub(super) fn mismatch(&self, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
-        if attempt.subject != super::Subject::Tool {
-            return None;
-        }
-        if let Some(longest) = attempt.policy.longest_input() {
-            let size = u64::try_from(attempt.arguments().as_bytes().len()).unwrap_or(u64::MAX);
-            let text = format!("they have {size} bytes, of which the tool takes at most {longest}");
-            let finding = Finding::new("max_input_size_bytes", text);
-            if size > longest {
-                return Some(Box::new(Mismatch { pointer: String::new(), finding }));
-            }
-        }
-        let said = attempt.server.policy_now();
-        // What is built in holds its arguments against its own schema, and says better what was meant.
-        let usual = || self.options().check_schemas && !attempt.server.is_built_in();
-        let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(usual);
-        let schema = attempt.policy.schema().filter(|_| counts)?;
-        schema.check(&attempt.arguments()).err()
+/// Where the arguments do not fit the schema, if that counts.
+pub(crate) fn mismatch(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
+    if attempt.subject != super::Subject::Tool {
+        return None;
     }
+    if let Some(longest) = attempt.policy.longest_input() {
+        let size = u64::try_from(attempt.arguments().as_bytes().len()).unwrap_or(u64::MAX);
+        let text = format!("they have {size} bytes, of which the tool takes at most {longest}");
+        let finding = Finding::new("max_input_size_bytes", text);
+        if size > longest {
+            return Some(Box::new(Mismatch { pointer: String::new(), finding }));
+        }
+    }
+    let said = attempt.server.policy_now();
+    // What is built in holds its arguments against its own schema, and says better what was meant.
+    let usual = || gate.options().check_schemas && !attempt.server.is_built_in();
+    let counts = said.schemas.get(attempt.tool).copied().unwrap_or_else(usual);
+    let schema = attempt.policy.schema().filter(|_| counts)?;
+    schema.check(&attempt.arguments()).err()
+}
 
-    /// The same as the answer to the client.
-    pub(super) async fn check_schema(&self, attempt: &Attempt<'_>) -> Result<(), Stop> {
-        let Some(mismatch) = self.mismatch(attempt) else { return Ok(()) };
-        let rule = mismatch.finding.rule;
-        let event = audit::with(attempt.event(event::VALIDATION_FAILED, result::BLOCKED), "step", "schema");
-        let event = audit::with(event, "rule", rule);
-        let event = audit::with(event, "at", mismatch.pointer.clone());
-        let mut rejection = Rejection::new(RejectionCode::InvalidToolArgs, told(&mismatch));
-        rejection.violations = vec![told(&mismatch)];
-        rejection.remediation_hint =
-            Some(format!("call `{}` with arguments that fit its inputSchema", attempt.exposed));
-        let details = || Edit::empty().set("rule", Raw::string(rule)).set("at", Raw::string(&mismatch.pointer));
-        let mut fault = Fault::new(FaultKind::InvalidArguments, told(&mismatch)).with_details(details().finish());
-        if let Some(hint) = &rejection.remediation_hint {
-            fault = fault.suggest(hint.clone());
-        }
-        rejection.details = Some(details().set("kind", Raw::string(fault.kind().as_str())).finish());
-        self.audit.note(super::refused::rejected(event, &rejection)).await;
-        Err(super::refused::rejection_of(attempt.context, &fault, rejection).into())
+/// The same as the answer to the client.
+pub(crate) async fn check_schema(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let Some(mismatch) = mismatch(gate, attempt) else { return Ok(()) };
+    let rule = mismatch.finding.rule;
+    let event = audit::with(attempt.event(event::VALIDATION_FAILED, result::BLOCKED), step::KEY, step::SCHEMA);
+    let event = audit::with(event, "rule", rule);
+    let event = audit::with(event, "at", mismatch.pointer.clone());
+    let mut rejection = Rejection::new(RejectionCode::InvalidToolArgs, told(&mismatch));
+    rejection.violations = vec![told(&mismatch)];
+    rejection.remediation_hint = Some(format!("call `{}` with arguments that fit its inputSchema", attempt.exposed));
+    let details = || Edit::empty().set("rule", Raw::string(rule)).set("at", Raw::string(&mismatch.pointer));
+    let mut fault = Fault::new(FaultKind::InvalidArguments, told(&mismatch)).with_details(details().finish());
+    if let Some(hint) = &rejection.remediation_hint {
+        fault = fault.suggest(hint.clone());
     }
+    rejection.details = Some(details().set("kind", Raw::string(fault.kind().as_str())).finish());
+    gate.audit.note(super::refused::rejected(event, &rejection)).await;
+    Err(super::refused::rejection_of(attempt.context, &fault, rejection).into())
 }
 
 /// What is wrong, in words.

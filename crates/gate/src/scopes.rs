@@ -6,34 +6,22 @@
 //! without. Names of scopes that servers made up are compared exactly, and none contains another.
 
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
-use jiff::SignedDuration;
 use memchr::memmem::Finder;
 use switchboard_peer::Context;
 use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::EXTENSION_ID;
-use switchboard_protocol::proposals::{
-    self, DeniedScope, SESSION_TOKEN_HEADER, ScopeNegotiationParams, ScopeNegotiationResult, SessionToken,
-};
+use switchboard_protocol::proposals::{self, SESSION_TOKEN_HEADER};
 use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
 
-use super::audit::{self, event, result};
+use super::audit::{self, event, result, step};
 use crate::attempt::{Attempt, Stop};
 use crate::refused::refused;
-use crate::surroundings::{OfferedTool, Offers};
-use crate::{Gate, Tables, ToolPolicy, tokens};
-use switchboard_protocol::fault::readable;
-use switchboard_upstream::Server;
+use crate::{Gate, ToolPolicy, tokens};
 
-/// After how long without a call a token ends.
-const IDLE: Duration = Duration::from_mins(15);
-/// Scopes in one request, and bytes of one.
-const MOST_SCOPES: usize = 256;
-const LONGEST_SCOPE: usize = 256;
 /// The member that carries a token beside the parameters. Under our own name it is always ours.
 const MEMBER: &str = "session_token";
 const OWN_MEMBER: &str = "dev.switchboard/session_token";
@@ -218,51 +206,6 @@ impl Attempt<'_> {
 }
 
 impl Gate<'_> {
-    /// Holds a call to the scopes of the tokens it shows, and to those that are demanded without any.
-    ///
-    /// # Errors
-    /// A token that is no good, or the scopes that are missing.
-    pub(super) fn hold_to_scopes(
-        &self,
-        principal: &str,
-        presented: &Presented,
-        wanted: ScopeTarget<'_>,
-    ) -> Result<(), Fault> {
-        if presented.is_empty() {
-            let demanded = self.options().demand_scopes;
-            let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
-            return if demanded && declared { insufficient(&wanted.missing(&[])) } else { Ok(()) };
-        }
-        let now = Instant::now();
-        for token in &presented.0 {
-            let held = self.tokens.use_scopes(token, principal, now).ok_or_else(|| {
-                Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
-                    .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
-            })?;
-            insufficient(&wanted.missing(&held))?;
-        }
-        Ok(())
-    }
-
-    /// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
-    pub fn covers_quietly(&self, principal: &str, presented: &Presented, wanted: ScopeTarget<'_>) -> bool {
-        let now = Instant::now();
-        presented.0.iter().all(|token| {
-            let held = self.tokens.scopes(token, principal, now);
-            held.is_some_and(|held| wanted.missing(&held).is_empty())
-        })
-    }
-
-    /// The same for one request.
-    pub(super) async fn check_scopes(&self, attempt: &Attempt<'_>) -> Result<(), Stop> {
-        let presented = attempt.tokens(self);
-        let held = self.hold_to_scopes(&attempt.context.session.principal, &presented, attempt.wanted());
-        let Err(fault) = held else { return Ok(()) };
-        let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), "step", "scopes");
-        self.audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
-        Err(attempt.refusal(&fault).into())
-    }
-
     /// What tokens under the common name are that are none of ours.
     pub fn others_tokens(&self) -> Others {
         let gives = self.offers().any_tool(&mut |tool| &**tool.original == proposals::NEGOTIATE_SCOPES);
@@ -271,82 +214,53 @@ impl Gate<'_> {
 
     /// Whether the tokens that a caller shows cover something of a server; without any, whether none is demanded.
     pub fn is_in_scope(&self, context: &Context, presented: &Presented, wanted: ScopeTarget<'_>) -> bool {
-        self.hold_to_scopes(&context.session.principal, presented, wanted).is_ok()
+        hold_to_scopes(self, &context.session.principal, presented, wanted).is_ok()
     }
+}
 
-    /// Gives a principal the scopes that it may have.
-    ///
-    /// # Errors
-    /// The request is malformed, or there is no room for another token.
-    pub async fn negotiate_scopes(&self, context: &Context, params: &Raw) -> Result<Raw, Fault> {
-        let invalid = |text: String| Fault::new(FaultKind::InvalidParams, text);
-        let asked: ScopeNegotiationParams = params.view().map_err(|error| invalid(readable(params, &error)))?;
-        let longest = self.options().session_ttl;
-        let life = asked.ttl_seconds.map_or(longest, |seconds| Duration::from_secs(seconds).min(longest));
-        if life.is_zero() {
-            return Err(invalid("`ttl_seconds` must be at least 1".to_owned()));
-        }
-        if asked.requested_scopes.len() > MOST_SCOPES
-            || asked.requested_scopes.iter().any(|scope| scope.len() > LONGEST_SCOPE)
-        {
-            return Err(invalid(format!("at most {MOST_SCOPES} scopes of {LONGEST_SCOPE} bytes can be asked for")));
-        }
-        self.around.wait_for_servers().await;
-        let tables = self.tables().await?;
-        let offers = self.offers();
-        let (mut granted, mut denied) = (Vec::new(), Vec::new());
-        for scope in &asked.requested_scopes {
-            if granted.contains(scope) || denied.contains(scope) {
-                continue;
-            }
-            let may = self.may_have(context, &tables, &*offers, scope);
-            if may { &mut granted } else { &mut denied }.push(scope.clone());
-        }
-        let idle = IDLE.min(life);
-        let token = self.tokens.give(&context.session.principal, &granted, life, idle, Instant::now());
-        let token =
-            token.ok_or_else(|| Fault::new(FaultKind::ResourceExhausted, "too many session tokens are in use"))?;
-        let outcome = if denied.is_empty() { result::SUCCESS } else { result::BLOCKED };
-        let mut event = audit::event_of(event::SCOPES_NEGOTIATED, audit::principal(&context.session), outcome);
-        if let Some(why) = &asked.justification {
-            let why: String = why.chars().take(1_000).collect();
-            event = audit::with(event, "justification", switchboard_policy::redact::value(&Raw::string(&why)));
-        }
-        let event = audit::with(event, "granted_scopes", granted.clone());
-        self.audit.note(audit::with(event, "denied_scopes", denied.clone())).await;
-        let now = self.granted.time();
-        let life = SignedDuration::try_from(life).unwrap_or(SignedDuration::from_hours(1));
-        let ends = now.checked_add(life).unwrap_or(now).to_string();
-        let mut session = SessionToken::new(token, granted.clone(), ends);
-        session.inactivity_timeout_seconds = Some(idle.as_secs().max(1));
-        let mut answer = ScopeNegotiationResult::new(granted, session);
-        let refused = |scope: String| {
-            let mut refused = DeniedScope::new(scope);
-            refused.reason = Some("you may use no server and no tool that goes by it".to_owned());
-            refused
-        };
-        answer.denied_scopes = Some(denied.into_iter().map(refused).collect());
-        Raw::from_value(&answer).map_err(Fault::internal)
+/// Holds a call to the scopes of the tokens it shows, and to those that are demanded without any.
+///
+/// # Errors
+/// A token that is no good, or the scopes that are missing.
+pub(crate) fn hold_to_scopes(
+    gate: &Gate<'_>,
+    principal: &str,
+    presented: &Presented,
+    wanted: ScopeTarget<'_>,
+) -> Result<(), Fault> {
+    if presented.is_empty() {
+        let demanded = gate.options().demand_scopes;
+        let declared = wanted.tool.is_some_and(|(_, policy)| !policy.assessment.scopes.is_empty());
+        return if demanded && declared { insufficient(&wanted.missing(&[])) } else { Ok(()) };
     }
+    let now = Instant::now();
+    for token in &presented.0 {
+        let held = gate.tokens.use_scopes(token, principal, now).ok_or_else(|| {
+            Fault::new(FaultKind::AuthExpired, "the session token is unknown or has ended")
+                .suggest(format!("ask for a new one with `{}`", proposals::NEGOTIATE_SCOPES))
+        })?;
+        insufficient(&wanted.missing(&held))?;
+    }
+    Ok(())
+}
 
-    /// Whether a principal may have a scope: its access covers what the scope stands for.
-    fn may_have(&self, context: &Context, tables: &Tables, offers: &dyn Offers, scope: &str) -> bool {
-        let session = &context.session;
-        let whole = |server: &Arc<Server>| self.access(tables, session, server, None).allow;
-        if let Some(id) = scope.strip_prefix("server:") {
-            return offers.server(id).is_some_and(whole);
-        }
-        let is_usable = |tool: OfferedTool<'_>| {
-            self.access(tables, session, tool.server, Some((tool.original, tool.exposed))).allow
-        };
-        if let Some(name) = scope.strip_prefix("tool:") {
-            return offers.any_tool(&mut |tool| tool.exposed == name && is_usable(tool));
-        }
-        let needs = |tool: OfferedTool<'_>| {
-            tool.policy.is_some_and(|policy| policy.assessment.scopes.iter().any(|needed| needed == scope))
-        };
-        offers.any_tool(&mut |tool| needs(tool) && is_usable(tool))
-    }
+/// Whether the tokens cover something. It is looked up without anybody having asked for it, so it keeps no token alive.
+pub fn covers_quietly(gate: &Gate<'_>, principal: &str, presented: &Presented, wanted: ScopeTarget<'_>) -> bool {
+    let now = Instant::now();
+    presented.0.iter().all(|token| {
+        let held = gate.tokens.scopes(token, principal, now);
+        held.is_some_and(|held| wanted.missing(&held).is_empty())
+    })
+}
+
+/// The same for one request.
+pub(crate) async fn check_scopes(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Result<(), Stop> {
+    let presented = attempt.tokens(gate);
+    let held = hold_to_scopes(gate, &attempt.context.session.principal, &presented, attempt.wanted());
+    let Err(fault) = held else { return Ok(()) };
+    let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step::SCOPES);
+    gate.audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
+    Err(attempt.refusal(&fault).into())
 }
 
 fn insufficient(missing: &[String]) -> Result<(), Fault> {

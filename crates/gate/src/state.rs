@@ -1,28 +1,27 @@
-//! What the gate keeps, and the handle by which it is used.
+//! What the gate keeps.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 use jiff::Timestamp;
+use serde_json::json;
 use switchboard_audit::Auditor;
-use switchboard_protocol::mgp::ApprovalPolicy;
-use switchboard_store::Store;
-use switchboard_upstream::Server;
+use switchboard_store::{AuditEvent, Digest, Store};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::confirm::{ApprovalWatcher, PendingConfirmations};
-use crate::dialed::AgreedHosts;
+use crate::agreed_hosts::AgreedHosts;
+use crate::approval_watcher::ApprovalWatcher;
+use crate::audit_sinks;
+use crate::list_cache::ListCache;
+use crate::meters::Rates;
 use crate::notices::SentNotices;
-use crate::ongoing::RightsChanges;
-use crate::options::GateOptions;
+use crate::options::{GateContext, GateOptions};
+use crate::pending_confirmations::PendingConfirmations;
 use crate::pins::Pins;
-use crate::rates::Rates;
-use crate::surroundings::{GateContext, Offers, Surroundings};
+use crate::rights_changes::RightsChanges;
 use crate::tables::GrantCache;
 use crate::tokens::Tokens;
-use crate::{audit_sinks, lists};
 
 /// What the gate keeps. It lives as long as whoever holds it.
 pub struct GateState {
@@ -45,11 +44,12 @@ pub struct GateState {
     /// Tells that rights may have changed.
     pub rights: RightsChanges,
     pub(crate) pins: Pins,
-    pub(crate) lists: lists::Cache,
+    pub(crate) lists: ListCache,
     pub(crate) tokens: Tokens,
     pub(crate) told: SentNotices,
     pub(crate) agreed: AgreedHosts,
-    pub(crate) rates: Rates,
+    /// What is counted.
+    pub rates: Rates,
 }
 
 impl GateState {
@@ -67,7 +67,7 @@ impl GateState {
             agreed_calls: TaskTracker::new(),
             rights: RightsChanges::default(),
             pins: Pins::default(),
-            lists: lists::Cache::default(),
+            lists: ListCache::default(),
             tokens: Tokens::default(),
             told: SentNotices::default(),
             agreed: AgreedHosts::default(),
@@ -112,12 +112,26 @@ impl GateState {
     /// Whether the operator wants nobody asked.
     #[must_use]
     pub fn approves_all(&self) -> bool {
-        self.options().approval_policy == ApprovalPolicy::AutoApprove
+        self.options().approves_all()
     }
 
     /// Looks, until the end begins, which of the calls that wait for a person were decided about in the store.
     pub async fn watch_approvals(&self, store: &Store) {
         self.approvals_watched.run(store, || self.granted.time(), self.closing()).await;
+    }
+
+    /// Whether something is told for the first time, for as long as this process remembers.
+    pub fn is_news(&self, said: &[&str]) -> bool {
+        self.told.is_new(Digest::of(json!(said).to_string().as_bytes()))
+    }
+
+    /// Puts an event on record, unless it was before. Whether this is the first time.
+    pub fn note_once(&self, event: &AuditEvent) -> bool {
+        let first = self.told.first(event);
+        if first {
+            self.audit.note_now(event);
+        }
+        first
     }
 
     /// Calls that a person is asked about or has agreed to, and that are not over.
@@ -138,54 +152,5 @@ impl GateState {
 impl std::fmt::Debug for GateState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GateState").field("options", &self.options()).finish_non_exhaustive()
-    }
-}
-
-/// The gate: its state, and those around it. As cheap to copy as two references.
-#[derive(Clone, Copy)]
-pub struct Gate<'a> {
-    pub(crate) state: &'a Arc<GateState>,
-    pub(crate) around: &'a dyn Surroundings,
-}
-
-impl<'a> Gate<'a> {
-    /// The gate with this state, in these surroundings.
-    #[must_use]
-    pub fn new(state: &'a Arc<GateState>, around: &'a dyn Surroundings) -> Self {
-        Self { state, around }
-    }
-
-    /// Where grants, pins, approvals and the audit log are kept, if anywhere.
-    #[must_use]
-    pub fn store(&self) -> Option<&'a Store> {
-        self.state.store()
-    }
-
-    /// The record of calls.
-    #[must_use]
-    pub fn audit(&self) -> &'a Auditor {
-        &self.state.audit
-    }
-
-    pub(crate) fn offers(&self) -> Arc<dyn Offers> {
-        self.around.offers()
-    }
-
-    pub(crate) fn server(&self, id: &str) -> Option<Arc<Server>> {
-        self.around.offers().server(id).cloned()
-    }
-}
-
-impl Deref for Gate<'_> {
-    type Target = GateState;
-
-    fn deref(&self) -> &GateState {
-        self.state
-    }
-}
-
-impl std::fmt::Debug for Gate<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.state.fmt(f)
     }
 }

@@ -9,25 +9,9 @@ use std::sync::Arc;
 use switchboard_peer::{BoxFuture, Context};
 use switchboard_upstream::{Curated, ListKind, Server};
 use switchboard_wire::Raw;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use crate::lists::Dialect;
-use crate::rates::PrincipalRates;
+use crate::list_cache::Dialect;
 use crate::{Permit, ToolPolicy};
-
-/// What the gate shares with whoever holds it.
-#[derive(Debug, Clone)]
-pub struct GateContext {
-    /// Runs what is done beside calls.
-    pub tasks: TaskTracker,
-    /// Counts calls that wait for a person while no server works on them: they are not over.
-    pub waiting_calls: TaskTracker,
-    /// Cancelled when the end begins.
-    pub closing: CancellationToken,
-    /// How much principals may do.
-    pub principal_rates: PrincipalRates,
-}
 
 /// What the gate needs of those around it.
 pub trait Surroundings: Send + Sync {

@@ -11,6 +11,7 @@ use switchboard_transport::confine::ExitCause;
 
 use crate::clients::FromServer;
 use crate::gate::audit::{self, event, result};
+use crate::gate::inspect;
 use crate::kernel::Kernel;
 use crate::server::{
     Gatekeeper, Holder, Inspection, Lists, PresentedDefinitions, Server, ServerEvent, SharedConnection,
@@ -49,7 +50,7 @@ impl Holder for Kernel {
 
 impl Gatekeeper for Kernel {
     fn inspect<'a>(&'a self, server: &'a Server, presented: PresentedDefinitions<'a>) -> BoxFuture<'a, Inspection> {
-        Box::pin(async move { self.gate().inspect(server, presented).await })
+        Box::pin(async move { inspect::inspect(&self.gate(), server, presented).await })
     }
 
     fn inspect_again<'a>(
@@ -57,11 +58,11 @@ impl Gatekeeper for Kernel {
         server: &'a Server,
         presented: PresentedDefinitions<'a>,
     ) -> BoxFuture<'a, Option<Inspection>> {
-        Box::pin(async move { self.gate().inspect_again(server, presented).await })
+        Box::pin(async move { inspect::inspect_again(&self.gate(), server, presented).await })
     }
 
     fn strip_extras(&self, server: &Server, lists: &mut Lists) {
-        self.gate().strip_extras(server, lists);
+        inspect::strip_extras(&self.gate(), server, lists);
     }
 
     fn held_permissions<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Option<Vec<Granted>>> {

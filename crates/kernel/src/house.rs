@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 use crate::clients::{self, ClientState};
 use crate::directory::{self, ListKind};
 use crate::gate::rights::{decides_for_others, sees_all};
-use crate::gate::scopes::ScopeTarget;
-use crate::gate::{Presented, with_delegation_beside};
+use crate::gate::scopes::{ScopeTarget, covers_quietly};
+use crate::gate::{Presented, Profile, with_delegation_beside};
 use crate::kernel::Kernel;
 use crate::server::Server;
 use crate::services::house::{
@@ -150,11 +150,11 @@ impl AccessRights for Kernel {
     }
 
     fn tokens_cover(&self, who: &Requester, server: &str) -> bool {
-        self.gate().covers_quietly(&who.session.principal, &shown_by(who), ScopeTarget { server, tool: None })
+        covers_quietly(&self.gate(), &who.session.principal, &shown_by(who), ScopeTarget { server, tool: None })
     }
 
     fn default_for(&self, principal: &str, server: &Server) -> DefaultPolicy {
-        self.gate().default_for(principal, server)
+        self.gate().options().default_for(principal, server)
     }
 }
 
@@ -164,7 +164,7 @@ impl Conduct for Kernel {
     }
 
     fn asks_for(&self, reason: ConfirmReason) -> bool {
-        self.gate().asks_for(reason)
+        self.gate().options().asks_for(reason)
     }
 
     fn session_ttl(&self) -> Duration {
@@ -180,15 +180,15 @@ impl Conduct for Kernel {
     }
 
     fn principal_allowance(&self, principal: &Arc<str>) -> Option<(Allowance, Option<Left>)> {
-        self.gate().principal_allowance(principal)
+        self.gate().rates.principal_allowance(principal)
     }
 
     fn server_allowance(&self, server: &Server) -> Option<(Allowance, Option<Left>)> {
-        self.gate().server_allowance(server)
+        self.gate().rates.server_allowance(server)
     }
 
     fn tool_allowance(&self, server: &Server, tool: &str) -> Option<(Allowance, Option<Left>)> {
-        self.gate().tool_allowance(server, tool)
+        self.gate().rates.tool_allowance(server, tool)
     }
 }
 
@@ -234,10 +234,9 @@ impl ClientSessions for Kernel {
     }
 
     fn profile_tools(&self, session: &Session) -> Option<ProfileTools> {
-        let tools = self
-            .gate()
-            .with_profile(session, |profile| ProfileTools { shown: profile.shown, pinned: profile.pinned.clone() });
-        tools.flatten()
+        let (gate, tools) =
+            (self.gate(), |profile: &Profile| ProfileTools { shown: profile.shown, pinned: profile.pinned.clone() });
+        gate.options().profile_of(session).flatten().map(tools)
     }
 }
 

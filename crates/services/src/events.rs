@@ -18,7 +18,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_bus::{Audience, Bus, Event, Heard, Local, SeenEvents};
-use switchboard_flow::subscription::{Book, Limits, Offered, Wanted};
+use switchboard_flow::subscription::{Book, Offered, SubscriptionLimits, WantedEvents};
 use switchboard_peer::Remote;
 use switchboard_protocol::mcp::meta;
 use switchboard_protocol::mgp::event::{Event as MgpEvent, TERMINATED};
@@ -78,7 +78,7 @@ impl Default for Events {
     fn default() -> Self {
         Self {
             bus: Arc::new(Local::default()),
-            book: Mutex::new(Book::new(Limits::default())),
+            book: Mutex::new(Book::new(SubscriptionLimits::default())),
             listeners: Mutex::default(),
             upstream: upstream::UpstreamSubscriptions::default(),
             wanted: AtomicUsize::new(0),
@@ -181,7 +181,7 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
         };
         let weight = event.data.as_bytes().len() + 256;
         let listener = |id: &Arc<str>| self.events.listeners.lock().get(id).cloned();
-        let may_hear = |id: &Arc<str>, _: &Wanted| {
+        let may_hear = |id: &Arc<str>, _: &WantedEvents| {
             listener(id).is_some_and(|listener| self.may_hear(&listener.who, &event.audience))
         };
         let deliveries = self.events.book.lock().offer(&offered, event, weight, may_hear);
@@ -222,7 +222,7 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
     }
 
     /// Closes the books on subscriptions that ended by themselves, and tells those who had them.
-    fn ended(&self, ended: Vec<(Arc<str>, Wanted)>, reason: &str) {
+    fn ended(&self, ended: Vec<(Arc<str>, WantedEvents)>, reason: &str) {
         for (id, wanted) in ended {
             let listener = self.forget_listener(&id, &wanted);
             let Some(listener) = listener else { continue };
@@ -232,7 +232,7 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
         }
     }
 
-    fn forget_listener(&self, id: &Arc<str>, wanted: &Wanted) -> Option<Arc<Listener>> {
+    fn forget_listener(&self, id: &Arc<str>, wanted: &WantedEvents) -> Option<Arc<Listener>> {
         let listener = self.events.listeners.lock().remove(id);
         if listener.is_some() {
             self.events.wanted.fetch_sub(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use switchboard_audit::{self as audit, Auditor, event, result};
-use switchboard_flow::lifecycle::{After, Reason, State};
+use switchboard_flow::lifecycle::{After, ShutdownReason, State};
 use switchboard_peer::{Call, Context, Session};
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::{Agreement, Extension, method};
@@ -79,7 +79,7 @@ fn server_schema() -> Value {
 }
 
 fn shutdown_schema() -> Value {
-    let reasons: Vec<_> = Reason::ALL.iter().map(|reason| reason.as_str()).collect();
+    let reasons: Vec<_> = ShutdownReason::ALL.iter().map(|reason| reason.as_str()).collect();
     let properties = json!({
         "server_id": text("The server's id"),
         "reason": {"type": "string", "enum": reasons},
@@ -266,15 +266,15 @@ impl<H: ServerDirectory + AccessRights + ?Sized> ServerLife<'_, H> {
         let object = Object::open(params).map_err(Fault::malformed)?;
         let server = self.named_server(context, &object)?;
         let reason = match object.text("reason") {
-            None => Reason::OperatorRequest,
-            Some(word) => Reason::from_word(&word)
+            None => ShutdownReason::OperatorRequest,
+            Some(word) => ShutdownReason::from_word(&word)
                 .ok_or_else(|| Fault::new(FaultKind::InvalidParams, format!("`{word}` is no reason to shut down")))?,
         };
         let after = match reason {
-            Reason::OperatorRequest | Reason::KernelShutdown => After::Stop,
-            Reason::ConfigurationChange => After::Restart,
-            Reason::IdleTimeout => After::Sleep,
-            Reason::ResourceLimit => After::Policy,
+            ShutdownReason::OperatorRequest | ShutdownReason::KernelShutdown => After::Stop,
+            ShutdownReason::ConfigurationChange => After::Restart,
+            ShutdownReason::IdleTimeout => After::Sleep,
+            ShutdownReason::ResourceLimit => After::Policy,
         };
         self.give(&server, context, after, reason, patience(&object, &server)?)
     }
@@ -284,7 +284,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> ServerLife<'_, H> {
         let server = self.named_server(context, &object)?;
         let patience = patience(&object, &server)?;
         let word = object.text("order").unwrap_or_default();
-        let reason = Reason::OperatorRequest;
+        let reason = ShutdownReason::OperatorRequest;
         match word.as_str() {
             "stop" => {
                 self.note_order(&server, context, "stop");
@@ -315,7 +315,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> ServerLife<'_, H> {
         server: &Server,
         context: &Context,
         after: After,
-        reason: Reason,
+        reason: ShutdownReason,
         patience: Duration,
     ) -> Result<Value, Fault> {
         self.note_order(server, context, reason.as_str());

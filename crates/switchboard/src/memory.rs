@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use switchboard_config::{Loaded, MemorySharing, Secret};
 use switchboard_contextgraph::store::Stores;
-use switchboard_contextgraph::{MemoryServer, Options, PostgresStores, Principals, SqliteStores};
+use switchboard_contextgraph::{MemoryOptions, MemoryServer, PostgresStores, Principals, SqliteStores};
 use switchboard_kernel::{OWNER, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep};
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_protocol::mgp::TrustLevel;
@@ -76,7 +76,7 @@ fn locate(loaded: &Loaded, said: Option<&str>) -> Result<Location, Failure> {
 }
 
 /// How a memory behaves that keeps what it is told at `store`, or where the configuration says.
-pub(crate) fn options(loaded: &Loaded, store: Option<&str>) -> Result<Options, Failure> {
+pub(crate) fn options(loaded: &Loaded, store: Option<&str>) -> Result<MemoryOptions, Failure> {
     let stores: Arc<dyn Stores> = match locate(loaded, store)? {
         Location::File(path) => {
             Arc::new(SqliteStores::open(&path).map_err(|problem| Failure::failed(problem.to_string()))?)
@@ -91,7 +91,7 @@ pub(crate) fn options(loaded: &Loaded, store: Option<&str>) -> Result<Options, F
         }
     };
     let said = &loaded.config.settings.memory;
-    Ok(Options { default_space: said.space.clone(), dreams: said.dreams, ..Options::new(stores) })
+    Ok(MemoryOptions { default_space: said.space.clone(), dreams: said.dreams, ..MemoryOptions::new(stores) })
 }
 
 /// Memories that were kept in the data folder do not move by themselves.

@@ -45,15 +45,15 @@ const EFFECTS: &[Effect] = &[
             files("contextgraph", &["server.rs", "server/room.rs", "tools/utl.rs"], "memories have a time"),
             files("contextgraph", &["tools/gwt.rs"], "the time of a network of oscillators, which no clock tells"),
             files("identity", &["oidc.rs", "token_cache.rs", "vault.rs"], "tokens expire"),
-            files("gate", &["attempt.rs", "record.rs"], "what is put on record has a time, and took some"),
+            files("gate", &["attempt.rs", "permit.rs", "record.rs"], "what is put on record has a time, and took some"),
             files(
                 "gate",
-                &["confirm.rs", "confirm/callback.rs", "confirm/ending.rs", "confirm/pending.rs"],
+                &["confirm.rs", "confirm/callback.rs", "confirm/ending.rs", "pending_confirmations.rs"],
                 "a person is waited for",
             ),
             files(
                 "gate",
-                &["rates.rs", "scopes.rs", "tables.rs"],
+                &["meters.rs", "negotiation.rs", "scopes.rs", "tables.rs"],
                 "the edge of meters, tokens and grants: they take `now` from here",
             ),
             files(
@@ -298,7 +298,7 @@ mod tests {
             ("crates/flow/src/a.rs", "let now = Instant::now();", 1),
             ("crates/flow/src/a.rs", "// Instant::now() is not called", 0),
             ("crates/peer/src/oauth/a.rs", "let now = Instant::now();", 0),
-            ("crates/gate/src/rates.rs", "let now = Instant::now();", 0),
+            ("crates/gate/src/meters.rs", "let now = Instant::now();", 0),
             ("crates/gate/src/rights.rs", "let now = Instant::now();", 1),
             ("crates/flow/src/a.rs", "began.unwrap_or_else(Instant::now)", 1),
             ("crates/flow/src/a.rs", "self.began.elapsed() > LIMIT", 1),
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn a_place_that_needs_nothing_is_seen() {
-        let rates = (Path::new("crates/gate/src/rates.rs"), "Instant::now()");
-        let about = |found: &[String]| found.iter().any(|one| one.contains("gate/src/rates.rs"));
+        let rates = (Path::new("crates/gate/src/meters.rs"), "Instant::now()");
+        let about = |found: &[String]| found.iter().any(|one| one.contains("gate/src/meters.rs"));
         assert!(!about(&idle(&[rates])) && about(&idle(&[])));
     }
 }

@@ -28,17 +28,29 @@ fn is_path(text: &str) -> bool {
     text.ends_with(".rs") && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "/_-.".contains(letter))
 }
 
-/// Steps that a refusal is put on record with, and that the page of the house does not name.
+/// The file with the table of steps.
+const STEPS: &str = "crates/audit/src/events.rs";
+
+/// Steps that a refusal is put on record with, and that the page of the house does not name; and steps that are named beside the
+/// table.
 pub(super) fn unnamed_steps(page: &str, sources: &[(&Path, &str)]) -> Vec<String> {
-    let mut steps = BTreeSet::new();
-    for (path, text) in sources.iter().filter(|(path, _)| path.starts_with("crates/gate/src")) {
-        for (_, line) in super::code::code(text) {
-            let said = line.split("\"step\", \"").skip(1).filter_map(|rest| rest.split('"').next());
-            steps.extend(said.map(|step| (step.to_owned(), path.display().to_string())));
-        }
+    let table = sources.iter().find(|(path, _)| *path == Path::new(STEPS)).map_or("", |(_, text)| *text);
+    let table = table.split_once("pub mod step {").map_or("", |(_, rest)| rest.split("\n}").next().unwrap_or_default());
+    let steps: BTreeSet<&str> = table
+        .lines()
+        .filter(|line| line.contains("const ") && !line.contains(" KEY:"))
+        .filter_map(|line| line.split('"').nth(1))
+        .collect();
+    let unnamed = steps.iter().filter(|step| !page.contains(&format!("`{step}`")));
+    let mut wrong: Vec<String> =
+        unnamed.map(|step| format!("ARCHITECTURE.md does not name the step `{step}` of {STEPS}")).collect();
+    for (path, text) in sources.iter().filter(|(path, _)| super::code::is_source(path)) {
+        let said = super::code::code(text).filter(|(_, line)| line.contains(", \"step\", "));
+        wrong.extend(said.map(|(number, _)| {
+            format!("{}:{}: a step is named beside the table of {STEPS}", path.display(), number + 1)
+        }));
     }
-    let unnamed = steps.iter().filter(|(step, _)| !page.contains(&format!("`{step}`")));
-    unnamed.map(|(step, path)| format!("ARCHITECTURE.md does not name the step `{step}` of {path}")).collect()
+    wrong
 }
 
 #[cfg(test)]
@@ -59,9 +71,12 @@ mod tests {
 
     #[test]
     fn steps_have_one_set_of_names() {
-        let source =
-            (Path::new("crates/gate/src/a.rs"), "with(event, \"step\", \"rate\");\nwith(event, \"step\", step);\n");
-        assert!(unnamed_steps("the step `rate`", &[source]).is_empty());
-        assert_eq!(unnamed_steps("the step `rates`", &[source]).len(), 1);
+        let table = "pub mod step {\n    pub const RATE: &str = \"rate\";\n    pub const KEY: &str = \"step\";\n}\n";
+        let table = (Path::new(STEPS), table);
+        assert!(unnamed_steps("the step `rate`", &[table]).is_empty());
+        assert_eq!(unnamed_steps("the step `rates`", &[table]).len(), 1);
+        let beside =
+            (Path::new("crates/gate/src/a.rs"), "with(event, \"step\", \"rate\");\nwith(event, step::KEY, step);\n");
+        assert_eq!(unnamed_steps("the step `rate`", &[table, beside]).len(), 1);
     }
 }

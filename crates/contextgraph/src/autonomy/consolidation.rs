@@ -5,13 +5,13 @@
 /// How to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Strategy {
+pub enum ConsolidationStrategy {
     Similarity,
     Temporal,
     Semantic,
 }
 
-impl Strategy {
+impl ConsolidationStrategy {
     /// The words, in order.
     pub const WORDS: [&'static str; 3] = ["similarity", "temporal", "semantic"];
 
@@ -35,14 +35,21 @@ const DAY_MS: u64 = 24 * 3_600_000;
 
 /// Whether two memories are merged.
 #[must_use]
-pub fn merges(a: MergeSide, b: MergeSide, similarity: f64, least: f64, strategy: Strategy, has_goal: bool) -> bool {
+pub fn merges(
+    a: MergeSide,
+    b: MergeSide,
+    similarity: f64,
+    least: f64,
+    strategy: ConsolidationStrategy,
+    has_goal: bool,
+) -> bool {
     if similarity < least || (a.theta - b.theta).abs() > 0.05 {
         return false;
     }
     match strategy {
-        Strategy::Similarity => true,
-        Strategy::Temporal => a.created_at.abs_diff(b.created_at) <= DAY_MS,
-        Strategy::Semantic => !has_goal || (a.theta >= 0.5 && b.theta >= 0.5),
+        ConsolidationStrategy::Similarity => true,
+        ConsolidationStrategy::Temporal => a.created_at.abs_diff(b.created_at) <= DAY_MS,
+        ConsolidationStrategy::Semantic => !has_goal || (a.theta >= 0.5 && b.theta >= 0.5),
     }
 }
 
@@ -76,12 +83,12 @@ mod tests {
         let a = MergeSide { created_at: 0, theta: 0.6 };
         let late = MergeSide { created_at: DAY_MS + 1, theta: 0.6 };
         let low = MergeSide { created_at: 0, theta: 0.3 };
-        assert!(merges(a, late, 0.9, 0.85, Strategy::Similarity, true));
-        assert!(!merges(a, late, 0.84, 0.85, Strategy::Similarity, true));
-        assert!(!merges(a, late, 0.9, 0.85, Strategy::Temporal, true));
-        assert!(!merges(a, low, 0.9, 0.85, Strategy::Similarity, true), "aligned differently");
-        assert!(!merges(low, low, 0.9, 0.85, Strategy::Semantic, true));
-        assert!(merges(low, low, 0.9, 0.85, Strategy::Semantic, false));
+        assert!(merges(a, late, 0.9, 0.85, ConsolidationStrategy::Similarity, true));
+        assert!(!merges(a, late, 0.84, 0.85, ConsolidationStrategy::Similarity, true));
+        assert!(!merges(a, late, 0.9, 0.85, ConsolidationStrategy::Temporal, true));
+        assert!(!merges(a, low, 0.9, 0.85, ConsolidationStrategy::Similarity, true), "aligned differently");
+        assert!(!merges(low, low, 0.9, 0.85, ConsolidationStrategy::Semantic, true));
+        assert!(merges(low, low, 0.9, 0.85, ConsolidationStrategy::Semantic, false));
     }
 
     #[test]

@@ -11,14 +11,14 @@ use crate::Id;
 /// How high a goal stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Level {
+pub enum GoalLevel {
     Operational,
     Tactical,
     Strategic,
     NorthStar,
 }
 
-impl Level {
+impl GoalLevel {
     /// The level of a cluster.
     #[must_use]
     pub fn of(size: usize, coherence: f64) -> Self {
@@ -50,7 +50,7 @@ pub struct Goal {
     /// What it is about, in words of its memories.
     pub description: String,
     /// How high it stands.
-    pub level: Level,
+    pub level: GoalLevel,
     /// How sure it is.
     pub confidence: f64,
     /// How firm its cluster is.
@@ -119,13 +119,13 @@ mod tests {
     #[test]
     fn levels_and_confidence() {
         for (size, coherence, level) in [
-            (50, 0.85, Level::NorthStar),
-            (50, 0.84, Level::Strategic),
-            (20, 0.80, Level::Strategic),
-            (19, 0.80, Level::Tactical),
-            (9, 0.99, Level::Operational),
+            (50, 0.85, GoalLevel::NorthStar),
+            (50, 0.84, GoalLevel::Strategic),
+            (20, 0.80, GoalLevel::Strategic),
+            (19, 0.80, GoalLevel::Tactical),
+            (9, 0.99, GoalLevel::Operational),
         ] {
-            assert_eq!(Level::of(size, coherence), level, "{size} {coherence}");
+            assert_eq!(GoalLevel::of(size, coherence), level, "{size} {coherence}");
         }
         assert_eq!(confidence(1.0, 100, 5), 1.0);
         assert!((confidence(0.5, 25, 0) - 0.35).abs() < 1e-12);
@@ -137,7 +137,7 @@ mod tests {
         let goal = Goal {
             id: Id(7),
             description: "disks".to_owned(),
-            level: Level::Tactical,
+            level: GoalLevel::Tactical,
             confidence: 0.8,
             coherence: 0.9,
             members: 12,

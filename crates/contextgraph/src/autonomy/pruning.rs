@@ -6,7 +6,7 @@
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub struct Candidate {
+pub struct PruningCandidate {
     pub age_days: f64,
     pub idle_days: f64,
     pub alignment: f64,
@@ -33,7 +33,7 @@ const QUALITY: f64 = 0.30;
 
 /// Why a memory can go; `None` if it stays.
 #[must_use]
-pub fn reason(candidate: &Candidate, rules: &Rules) -> Option<&'static str> {
+pub fn reason(candidate: &PruningCandidate, rules: &Rules) -> Option<&'static str> {
     if candidate.age_days < rules.min_age_days || candidate.connections >= CONNECTED {
         return None;
     }
@@ -54,7 +54,7 @@ pub fn reason(candidate: &Candidate, rules: &Rules) -> Option<&'static str> {
 
 /// How pressing it is.
 #[must_use]
-pub fn priority(candidate: &Candidate) -> f64 {
+pub fn priority(candidate: &PruningCandidate) -> f64 {
     0.5 * (1.0 - candidate.alignment)
         + 0.3 * (candidate.age_days / 365.0).min(1.0)
         + 0.2 / (candidate.connections as f64 + 1.0)
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn reasons_come_in_their_order() {
-        let base = Candidate {
+        let base = PruningCandidate {
             age_days: 40.0,
             idle_days: 5.0,
             alignment: 0.9,
@@ -79,19 +79,22 @@ mod tests {
         let rules = Rules { min_age_days: 30.0, min_alignment: 0.4 };
         for (candidate, expected) in [
             (base, None),
-            (Candidate { age_days: 29.0, redundant: true, ..base }, None),
-            (Candidate { connections: 3, redundant: true, ..base }, None),
-            (Candidate { redundant: true, connections: 0, ..base }, Some("Redundant")),
-            (Candidate { connections: 0, alignment: 0.1, ..base }, Some("Orphaned")),
-            (Candidate { alignment: 0.39, idle_days: 100.0, ..base }, Some("LowAlignment")),
-            (Candidate { alignment: 0.0, has_goal: false, ..base }, None),
-            (Candidate { idle_days: 90.0, quality: 0.1, ..base }, Some("Stale")),
-            (Candidate { quality: 0.29, ..base }, Some("LowQuality")),
-            (Candidate { age_days: 4_000.0, idle_days: 4_000.0, connections: 0, unwanted: false, ..base }, None),
-            (Candidate { quality: 0.1, unwanted: false, ..base }, None),
+            (PruningCandidate { age_days: 29.0, redundant: true, ..base }, None),
+            (PruningCandidate { connections: 3, redundant: true, ..base }, None),
+            (PruningCandidate { redundant: true, connections: 0, ..base }, Some("Redundant")),
+            (PruningCandidate { connections: 0, alignment: 0.1, ..base }, Some("Orphaned")),
+            (PruningCandidate { alignment: 0.39, idle_days: 100.0, ..base }, Some("LowAlignment")),
+            (PruningCandidate { alignment: 0.0, has_goal: false, ..base }, None),
+            (PruningCandidate { idle_days: 90.0, quality: 0.1, ..base }, Some("Stale")),
+            (PruningCandidate { quality: 0.29, ..base }, Some("LowQuality")),
+            (PruningCandidate { age_days: 4_000.0, idle_days: 4_000.0, connections: 0, unwanted: false, ..base }, None),
+            (PruningCandidate { quality: 0.1, unwanted: false, ..base }, None),
         ] {
             assert_eq!(reason(&candidate, &rules), expected, "{candidate:?}");
         }
-        assert!((priority(&Candidate { age_days: 365.0, alignment: 0.0, connections: 0, ..base }) - 1.0).abs() < 1e-12);
+        assert!(
+            (priority(&PruningCandidate { age_days: 365.0, alignment: 0.0, connections: 0, ..base }) - 1.0).abs()
+                < 1e-12
+        );
     }
 }

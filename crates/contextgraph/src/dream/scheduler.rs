@@ -22,7 +22,7 @@ pub const COOLDOWN_MS: u64 = 1_800_000;
 /// Why to dream, the most pressing first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Reason {
+pub enum DreamReason {
     Manual,
     IdentityCritical,
     MemoryPressure,
@@ -33,15 +33,15 @@ pub enum Reason {
 /// What the scheduler says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Decision {
-    Trigger(Reason),
+pub enum DreamDecision {
+    Trigger(DreamReason),
     InsufficientIdleTime { current: u64, required: u64 },
     HighActivity { current: f64, threshold: f64 },
     CooldownActive { remaining: u64 },
     DreamInProgress,
 }
 
-impl Decision {
+impl DreamDecision {
     /// As it is shown.
     #[must_use]
     pub fn shown(&self) -> Value {
@@ -126,26 +126,26 @@ impl Scheduler {
 
     /// What to do now. `critical` says that the identity is in crisis.
     #[must_use]
-    pub fn decide(&self, now: u64, dreaming: bool, critical: bool) -> Decision {
+    pub fn decide(&self, now: u64, dreaming: bool, critical: bool) -> DreamDecision {
         if dreaming {
-            return Decision::DreamInProgress;
+            return DreamDecision::DreamInProgress;
         }
         let remaining = self.cooldown(now);
         if remaining > 0 {
-            return Decision::CooldownActive { remaining };
+            return DreamDecision::CooldownActive { remaining };
         }
         if critical {
-            return Decision::Trigger(Reason::IdentityCritical);
+            return DreamDecision::Trigger(DreamReason::IdentityCritical);
         }
         if self.entropy_since.is_some_and(|since| now.saturating_sub(since) >= ENTROPY_MS) {
-            return Decision::Trigger(Reason::HighEntropy);
+            return DreamDecision::Trigger(DreamReason::HighEntropy);
         }
         match self.idle_since {
-            None => Decision::HighActivity { current: self.average(), threshold: IDLE_BELOW },
+            None => DreamDecision::HighActivity { current: self.average(), threshold: IDLE_BELOW },
             Some(_) if self.idle_for(now) < IDLE_MS => {
-                Decision::InsufficientIdleTime { current: self.idle_for(now), required: IDLE_MS }
+                DreamDecision::InsufficientIdleTime { current: self.idle_for(now), required: IDLE_MS }
             }
-            Some(_) => Decision::Trigger(Reason::IdleTimeout),
+            Some(_) => DreamDecision::Trigger(DreamReason::IdleTimeout),
         }
     }
 
@@ -165,24 +165,30 @@ mod tests {
     fn decisions_follow_idleness_entropy_and_pauses() {
         let mut scheduler = Scheduler::default();
         assert_eq!(scheduler.average(), 1.0);
-        assert!(matches!(scheduler.decide(0, false, false), Decision::HighActivity { .. }));
+        assert!(matches!(scheduler.decide(0, false, false), DreamDecision::HighActivity { .. }));
         scheduler.activity(0.1, 1_000);
-        assert!(matches!(scheduler.decide(2_000, false, false), Decision::InsufficientIdleTime { current: 1_000, .. }));
-        assert_eq!(scheduler.decide(601_000, false, false), Decision::Trigger(Reason::IdleTimeout));
+        assert!(matches!(
+            scheduler.decide(2_000, false, false),
+            DreamDecision::InsufficientIdleTime { current: 1_000, .. }
+        ));
+        assert_eq!(scheduler.decide(601_000, false, false), DreamDecision::Trigger(DreamReason::IdleTimeout));
         scheduler.activity(0.15, 601_000);
         assert!(
-            matches!(scheduler.decide(601_000, false, false), Decision::HighActivity { .. }),
+            matches!(scheduler.decide(601_000, false, false), DreamDecision::HighActivity { .. }),
             "one sample restarts"
         );
-        assert_eq!(scheduler.decide(0, true, true), Decision::DreamInProgress);
-        assert_eq!(scheduler.decide(0, false, true), Decision::Trigger(Reason::IdentityCritical));
+        assert_eq!(scheduler.decide(0, true, true), DreamDecision::DreamInProgress);
+        assert_eq!(scheduler.decide(0, false, true), DreamDecision::Trigger(DreamReason::IdentityCritical));
         scheduler.entropy(0.8, 0).unwrap();
-        assert_eq!(scheduler.decide(300_000, false, false), Decision::Trigger(Reason::HighEntropy));
+        assert_eq!(scheduler.decide(300_000, false, false), DreamDecision::Trigger(DreamReason::HighEntropy));
         scheduler.ended(300_000, true);
-        assert_eq!(scheduler.decide(300_000, false, true), Decision::CooldownActive { remaining: COOLDOWN_MS });
-        assert!(matches!(scheduler.decide(300_000 + COOLDOWN_MS, false, false), Decision::HighActivity { .. }));
+        assert_eq!(scheduler.decide(300_000, false, true), DreamDecision::CooldownActive { remaining: COOLDOWN_MS });
+        assert!(matches!(scheduler.decide(300_000 + COOLDOWN_MS, false, false), DreamDecision::HighActivity { .. }));
         assert_eq!(scheduler.entropy(1.5, 0).unwrap_err().code, Code::Dream);
         assert_eq!(scheduler.entropy(f64::NAN, 0).unwrap_err().code, Code::Dream);
-        assert!(Reason::Manual < Reason::IdentityCritical && Reason::MemoryPressure < Reason::HighEntropy);
+        assert!(
+            DreamReason::Manual < DreamReason::IdentityCritical
+                && DreamReason::MemoryPressure < DreamReason::HighEntropy
+        );
     }
 }

@@ -11,13 +11,13 @@ use crate::Id;
 use crate::autonomy::clusters::{self, Cluster};
 use crate::autonomy::consolidation;
 use crate::autonomy::drift::{self, Correction, Severity, Trend};
-use crate::autonomy::goals::{self, Goal, Level};
+use crate::autonomy::goals::{self, Goal, GoalLevel};
 use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
-use crate::graph::{Memory, Provenance, Source};
+use crate::graph::{Memory, MemorySource, Provenance};
 use crate::mind::Doc;
-use crate::store::Body;
+use crate::store::RecordBody;
 
 /// Memories that goals are looked for in.
 const SAMPLE: usize = 500;
@@ -142,7 +142,7 @@ impl Space {
             let goal = Goal {
                 id: self.new_id(now),
                 description: format!("Theme: {}", key_words(&views, 5).join(", ")),
-                level: Level::of(members.len(), cluster.coherence),
+                level: GoalLevel::of(members.len(), cluster.coherence),
                 confidence: goals::confidence(cluster.coherence, members.len(), dominant.len()),
                 coherence: cluster.coherence,
                 members: members.len(),
@@ -196,7 +196,7 @@ impl Space {
     /// The store failed.
     pub fn follow(&mut self, goal: Goal, now: u64) -> Outcome<Id> {
         let id = goal.id;
-        self.mind.autonomy.north_star = Some(Goal { level: Level::NorthStar, ..goal });
+        self.mind.autonomy.north_star = Some(Goal { level: GoalLevel::NorthStar, ..goal });
         self.touch(Doc::Autonomy);
         self.realign(now)?;
         self.begin_drift(now)?;
@@ -406,7 +406,7 @@ impl Space {
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
         let rationale = Some(format!("merged from {} memories", known.len()));
         let fingerprint = packed.to_bytes();
-        self.batch.bodies.push(Body { id, content: content.clone(), rationale, fingerprint });
+        self.batch.bodies.push(RecordBody { id, content: content.clone(), rationale, fingerprint });
         self.keep(id, packed.clone());
         for source in &known {
             self.inherit_edges(source.id, id, now);
@@ -428,7 +428,7 @@ fn merged_provenance(known: &[Memory], content: &str) -> Provenance {
         ..Provenance::default()
     };
     for memory in known {
-        provenance.add_source(Source { id: Some(memory.id), at: memory.created_at, agent: memory.agent.clone() });
+        provenance.add_source(MemorySource { id: Some(memory.id), at: memory.created_at, agent: memory.agent.clone() });
         memory.provenance.sources.iter().cloned().for_each(|source| provenance.add_source(source));
     }
     provenance

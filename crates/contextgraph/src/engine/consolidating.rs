@@ -9,7 +9,7 @@ use serde_json::json;
 use super::autonomous::grouped;
 use super::{Consolidated, Merge, Space};
 use crate::Id;
-use crate::autonomy::consolidation::{self, MergeSide, Strategy};
+use crate::autonomy::consolidation::{self, ConsolidationStrategy, MergeSide};
 use crate::error::{Code, Outcome, Problem};
 use crate::facts::Wording;
 use crate::graph::Memory;
@@ -26,7 +26,7 @@ const SAID_ALIKE: f64 = 0.4;
 /// A comparison that is going on. It holds ids: what is removed meanwhile is passed over.
 #[derive(Debug)]
 pub struct Comparing {
-    strategy: Strategy,
+    strategy: ConsolidationStrategy,
     least: f64,
     ids: Vec<Id>,
     /// The texts, read. One that was changed meanwhile is looked at again before it is merged.
@@ -62,7 +62,7 @@ pub fn cancelled() -> Problem {
 impl Space {
     /// Begins to compare the newest memories with each other.
     #[must_use]
-    pub fn begin_comparing(&self, strategy: Strategy, most: usize, least: f64) -> Comparing {
+    pub fn begin_comparing(&self, strategy: ConsolidationStrategy, most: usize, least: f64) -> Comparing {
         let ids: Vec<Id> = self.graph.memories().rev().take(most).map(|(_, memory)| memory.id).collect();
         Comparing { strategy, least, ids, wordings: HashMap::new(), read: 0, at: 0, pairs: Vec::new(), evaluated: 0 }
     }

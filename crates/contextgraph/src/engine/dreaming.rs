@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::Space;
 use crate::Id;
-use crate::dream::{DreamState, NREM_MS, REM_MS, Report, nrem, rem};
+use crate::dream::{DreamReport, DreamState, NREM_MS, REM_MS, nrem, rem};
 use crate::error::Outcome;
 use crate::graph::Slot;
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::johari::Quadrant;
 use crate::mind::Doc;
 
@@ -35,7 +35,7 @@ pub struct Dreaming {
     /// Where it is.
     pub state: DreamState,
     /// What it did so far.
-    pub report: Report,
+    pub report: DreamReport,
     started: u64,
     phase_started: u64,
     replay: Vec<(Slot, f64)>,
@@ -93,7 +93,7 @@ impl Space {
         self.tell("system.dream.started", json!({"memories": self.graph.len()}));
         Dreaming {
             state: DreamState::Nrem,
-            report: Report { memories_replayed: replay.len(), ..Report::default() },
+            report: DreamReport { memories_replayed: replay.len(), ..DreamReport::default() },
             started: now,
             phase_started: now,
             replay,
@@ -206,7 +206,7 @@ impl Space {
             let likeness = self.graph.index.likeness(a, b);
             if likeness >= least && self.graph.edges.between(a, b).is_none() {
                 let weight = f64::from(likeness) * pair[0].1.max(pair[1].1);
-                self.link(Edge::new(from, to, Kind::Associated, weight.max(0.1), f64::from(likeness), now));
+                self.link(Edge::new(from, to, EdgeKind::Associated, weight.max(0.1), f64::from(likeness), now));
                 dream.report.edges_associated += 1;
             }
         }
@@ -222,12 +222,12 @@ impl Space {
                 continue;
             }
             let (Some(a), Some(b)) = (self.graph.slot(*first), self.graph.slot(*last)) else { continue };
-            if self.graph.edges.from(a).any(|link| link.target == b && link.kind == Kind::Shortcut) {
+            if self.graph.edges.from(a).any(|link| link.target == b && link.kind == EdgeKind::Shortcut) {
                 continue;
             }
             let edge = Edge {
                 path: walked.path.clone(),
-                ..Edge::new(*first, *last, Kind::Shortcut, walked.weight, walked.confidence, now)
+                ..Edge::new(*first, *last, EdgeKind::Shortcut, walked.weight, walked.confidence, now)
             };
             self.link(edge);
             dream.report.shortcuts_created += 1;
@@ -269,7 +269,7 @@ impl Space {
         });
         if let Some(other) = other.and_then(|(slot, _)| self.graph.id(slot)) {
             let (weight, confidence) = rem::DISCOVERED;
-            self.link(Edge::new(id, other, Kind::Discovered, f64::from(weight), f64::from(confidence), now));
+            self.link(Edge::new(id, other, EdgeKind::Discovered, f64::from(weight), f64::from(confidence), now));
             dream.report.edges_discovered += 1;
         }
         Ok(())
@@ -297,13 +297,17 @@ impl Space {
 
 /// What becomes of the weight of an edge by its use; `None` for one that goes. Edges that a person or an agent could mean (causes,
 /// contradictions, shortcuts) are left to replay alone.
-fn tended(weight: f64, kind: Kind, used: bool, had_time: bool) -> Option<f64> {
+fn tended(weight: f64, kind: EdgeKind, used: bool, had_time: bool) -> Option<f64> {
     if used {
         return Some((weight + USED * (1.0 - weight)).min(1.0));
     }
     match kind {
-        Kind::Discovered | Kind::Associated if had_time => Some(weight * UNUSED).filter(|next| *next > nrem::FLOOR),
-        Kind::Similar | Kind::Shared if had_time && weight > UNWALKED.1 => Some((weight * UNWALKED.0).max(UNWALKED.1)),
+        EdgeKind::Discovered | EdgeKind::Associated if had_time => {
+            Some(weight * UNUSED).filter(|next| *next > nrem::FLOOR)
+        }
+        EdgeKind::Similar | EdgeKind::Shared if had_time && weight > UNWALKED.1 => {
+            Some((weight * UNWALKED.0).max(UNWALKED.1))
+        }
         _ => Some(weight),
     }
 }

@@ -17,7 +17,7 @@ use crate::embedders::lexical;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::Slot;
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::text;
 
 /// Similar memories that one is linked with.
@@ -120,7 +120,7 @@ impl Space {
             for (source, target, from, to) in [(id, other, packed, &*theirs), (other, id, &*theirs, packed)] {
                 let strength = self.causal_strength(source, target, from, to);
                 if strength >= causal::CONFIDENT {
-                    self.link(Edge::new(source, target, Kind::Causes, strength, strength, now));
+                    self.link(Edge::new(source, target, EdgeKind::Causes, strength, strength, now));
                 }
             }
         }
@@ -142,9 +142,9 @@ impl Space {
                     continue;
                 };
                 tracing::trace!(%source, %target, held, "a nearer memory takes the place of a farther one");
-                self.unlink(source, target, Kind::Similar);
+                self.unlink(source, target, EdgeKind::Similar);
             }
-            self.link(Edge::new(id, other_id, Kind::Similar, weight, *affinity, now));
+            self.link(Edge::new(id, other_id, EdgeKind::Similar, weight, *affinity, now));
             made += 1;
         }
         tracing::trace!(made, "similar memories were linked");
@@ -157,13 +157,13 @@ impl Space {
             .graph
             .edges
             .from(slot)
-            .filter(|link| link.kind == Kind::Similar)
+            .filter(|link| link.kind == EdgeKind::Similar)
             .filter_map(|link| Some((own, self.graph.at(link.target)?.id, link.weight)));
         let back = self
             .graph
             .edges
             .to(slot)
-            .filter(|(_, link)| link.kind == Kind::Similar)
+            .filter(|(_, link)| link.kind == EdgeKind::Similar)
             .filter_map(|(source, link)| Some((self.graph.at(source)?.id, own, link.weight)));
         forth.chain(back).collect()
     }
@@ -189,7 +189,7 @@ impl Space {
         for (other, telling) in shared.into_iter().take(SHARED) {
             if let Some(other) = self.graph.id(other) {
                 let weight = 0.4 + 0.5 * telling.min(1.0);
-                self.link(Edge::new(id, other, Kind::Shared, weight, telling.min(1.0), now));
+                self.link(Edge::new(id, other, EdgeKind::Shared, weight, telling.min(1.0), now));
             }
         }
     }

@@ -12,9 +12,9 @@ use crate::Id;
 use crate::embedders::Modality;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::Packed;
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 use crate::graph::{Graph, Memory};
-use crate::store::{Body, MemoryRevision};
+use crate::store::{MemoryRevision, RecordBody};
 
 /// Tags of one memory, and characters of one.
 const MAX_TAGS: usize = 64;
@@ -139,7 +139,7 @@ impl Space {
     ///
     /// # Errors
     /// There is none, it was merged into another, or the store failed.
-    pub fn whole(&mut self, id: Id) -> Outcome<(Memory, Body)> {
+    pub fn whole(&mut self, id: Id) -> Outcome<(Memory, RecordBody)> {
         let memory = match self.graph.get_any(id) {
             Some(memory) if memory.merged_into.is_none() => memory.clone(),
             _ => self.memory(id)?.clone(),
@@ -232,7 +232,7 @@ impl Space {
     fn replace(
         &mut self,
         mut memory: Memory,
-        before: Body,
+        before: RecordBody,
         content: &str,
         rationale: Option<String>,
         now: u64,
@@ -255,7 +255,12 @@ impl Space {
             content: before.content,
             rationale: before.rationale,
         });
-        self.batch.bodies.push(Body { id, content: content.to_owned(), rationale, fingerprint: packed.to_bytes() });
+        self.batch.bodies.push(RecordBody {
+            id,
+            content: content.to_owned(),
+            rationale,
+            fingerprint: packed.to_bytes(),
+        });
         if !anew {
             self.graph.update(memory.clone());
             self.batch.memories.push((memory.clone(), None));
@@ -280,9 +285,11 @@ impl Space {
 
     /// Edges that the old text had go, those of the new one come. What somebody stated stays.
     fn relink(&mut self, id: Id, content: &str, packed: &Packed, now: u64) -> Outcome<()> {
-        let by_text = |kind: Kind, confidence: f32| {
-            matches!(kind, Kind::Similar | Kind::Shared | Kind::Causes | Kind::Contradicts | Kind::Supersedes)
-                && confidence < 1.0
+        let by_text = |kind: EdgeKind, confidence: f32| {
+            matches!(
+                kind,
+                EdgeKind::Similar | EdgeKind::Shared | EdgeKind::Causes | EdgeKind::Contradicts | EdgeKind::Supersedes
+            ) && confidence < 1.0
         };
         for (other, kind, _, confidence, forth) in self.neighbourhood(id) {
             if by_text(kind, confidence) {

@@ -12,8 +12,8 @@ use crate::Id;
 use crate::error::Outcome;
 use crate::facts::{self, Wording};
 use crate::fingerprint::Packed;
-use crate::graph::edges::{Edge, Kind};
-use crate::graph::{Slot, Source};
+use crate::graph::edges::{Edge, EdgeKind};
+use crate::graph::{MemorySource, Slot};
 
 /// How sure an edge is that was made because of the words of two texts. What somebody states is 1.
 const BY_WORDS: f64 = 0.9;
@@ -46,7 +46,7 @@ impl Space {
     pub(super) fn repeat(&mut self, id: Id, new: &NewMemory, now: u64) -> Outcome<Id> {
         self.change(id, |memory| {
             memory.provenance.count += 1;
-            memory.provenance.add_source(Source { id: None, at: now, agent: new.agent.clone() });
+            memory.provenance.add_source(MemorySource { id: None, at: now, agent: new.agent.clone() });
             memory.importance = memory.importance.max(new.importance as f32);
             let more: Vec<String> = new.tags.iter().filter(|tag| !memory.tags.contains(tag)).cloned().collect();
             memory.tags.extend(more);
@@ -79,7 +79,7 @@ impl Space {
                 (id, other, facts::replaces(content, text))
             };
             if change.is_some() && !self.supersedes_already(older, newer) {
-                self.link(Edge::new(newer, older, Kind::Supersedes, BY_WORDS, BY_WORDS, now));
+                self.link(Edge::new(newer, older, EdgeKind::Supersedes, BY_WORDS, BY_WORDS, now));
                 if newer == id {
                     replaced.push(other);
                 }
@@ -185,7 +185,7 @@ impl Space {
     pub(super) fn apart_from(&self, id: Id) -> impl Iterator<Item = Id> + use<> {
         self.neighbourhood(id)
             .into_iter()
-            .filter(|(_, kind, ..)| matches!(kind, Kind::Contradicts | Kind::Supersedes))
+            .filter(|(_, kind, ..)| matches!(kind, EdgeKind::Contradicts | EdgeKind::Supersedes))
             .map(|(other, ..)| other)
     }
 

@@ -22,7 +22,7 @@ use crate::embedders::space::{COUNT, TIME};
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::Slot;
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 use crate::neuromodulation::Modulator;
 
 /// How much each space tells about whether a memory is what a query asks for: meaning and words most, time little.
@@ -225,7 +225,7 @@ impl Space {
 
     fn supersedes_either(&self, a: Slot, b: Slot) -> bool {
         let between = |from: Slot, to: Slot| {
-            self.graph.edges.from(from).any(|link| link.target == to && link.kind == Kind::Supersedes)
+            self.graph.edges.from(from).any(|link| link.target == to && link.kind == EdgeKind::Supersedes)
         };
         between(a, b) || between(b, a)
     }
@@ -235,9 +235,9 @@ impl Space {
         let mut out: HashMap<Slot, f32> = HashMap::new();
         let forth = self.graph.edges.from(slot).map(|link| (link.target, link));
         for (other, link) in forth.chain(self.graph.edges.to(slot)) {
-            if link.kind != Kind::Contradicts && self.graph.at(other).is_some() {
+            if link.kind != EdgeKind::Contradicts && self.graph.at(other).is_some() {
                 let weight = out.entry(other).or_default();
-                let kind = if link.kind == Kind::Similar { ALIKE } else { 1.0 };
+                let kind = if link.kind == EdgeKind::Similar { ALIKE } else { 1.0 };
                 *weight = weight.max(kind * link.weight);
             }
         }

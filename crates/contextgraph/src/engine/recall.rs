@@ -13,7 +13,7 @@ use crate::embedders::space::COUNT;
 use crate::error::Outcome;
 use crate::fingerprint::Packed;
 use crate::graph::Slot;
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 use crate::mind::Doc;
 use crate::store::{QUERY, Record};
 use crate::thresholds::Prediction;
@@ -315,7 +315,7 @@ impl Space {
 
     /// The edges of a memory, as they are shown: the other end, kind, weight, confidence, and whether it points away.
     #[must_use]
-    pub fn neighbourhood(&self, id: Id) -> Vec<(Id, Kind, f32, f32, bool)> {
+    pub fn neighbourhood(&self, id: Id) -> Vec<(Id, EdgeKind, f32, f32, bool)> {
         let Some(slot) = self.graph.slot(id) else { return Vec::new() };
         let living = |other: Slot| self.graph.at(other).map(|memory| memory.id);
         let forth = self

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Space;
 use crate::Id;
 use crate::error::{Outcome, Problem};
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 
 /// Memories that a chain of superseding is followed through.
 const MAX_CHAIN: usize = 10_000;
@@ -15,13 +15,13 @@ impl Space {
     ///
     /// # Errors
     /// One is not there, both are the same, or superseding would go in a circle.
-    pub fn relate(&mut self, source: Id, target: Id, kind: Kind, now: u64) -> Outcome<Id> {
+    pub fn relate(&mut self, source: Id, target: Id, kind: EdgeKind, now: u64) -> Outcome<Id> {
         self.memory(source)?;
         self.memory(target)?;
         if source == target {
             return Err(Problem::params("`source` and `target` are the same memory"));
         }
-        if kind == Kind::Supersedes && self.supersedes_already(target, source) {
+        if kind == EdgeKind::Supersedes && self.supersedes_already(target, source) {
             return Err(Problem::new(
                 crate::Code::InvalidParams,
                 "SUPERSEDES_LOOP",
@@ -36,7 +36,7 @@ impl Space {
     ///
     /// # Errors
     /// There is no such edge.
-    pub fn unrelate(&mut self, source: Id, target: Id, kind: Kind, now: u64) -> Outcome<Id> {
+    pub fn unrelate(&mut self, source: Id, target: Id, kind: EdgeKind, now: u64) -> Outcome<Id> {
         let known =
             self.graph.slot(source).zip(self.graph.slot(target)).and_then(|(a, b)| {
                 self.graph.edges.from(a).find(|link| link.target == b && link.kind == kind).copied()
@@ -62,7 +62,7 @@ impl Space {
             if slot == end {
                 return true;
             }
-            for link in self.graph.edges.from(slot).filter(|link| link.kind == Kind::Supersedes) {
+            for link in self.graph.edges.from(slot).filter(|link| link.kind == EdgeKind::Supersedes) {
                 // A chain that is longer than anybody makes is taken for a circle rather than followed.
                 if seen.len() >= MAX_CHAIN {
                     return true;

@@ -12,11 +12,11 @@ use crate::embedders::space::COUNT;
 use crate::embedders::temporal;
 use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::{Embedding, Fingerprint, Packed};
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::graph::{Memory, Provenance, Slot};
 use crate::johari::Quadrant;
 use crate::mind::Doc;
-use crate::store::Body;
+use crate::store::RecordBody;
 use crate::utl::coherence::{self, Coherence};
 use crate::utl::surprise::{self, Against, Surprise};
 use crate::utl::{self, Mood};
@@ -170,13 +170,17 @@ impl Space {
         };
         self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
-        let body =
-            Body { id, content: new.text.clone(), rationale: new.rationale.clone(), fingerprint: packed.to_bytes() };
+        let body = RecordBody {
+            id,
+            content: new.text.clone(),
+            rationale: new.rationale.clone(),
+            fingerprint: packed.to_bytes(),
+        };
         self.batch.bodies.push(body);
         self.keep(id, packed.clone());
         let edges = self.link_new(id, &new.text, &packed, &near, now)?;
         for (other, strength) in &contradicted {
-            self.link(Edge::new(id, *other, Kind::Contradicts, *strength, *strength, now));
+            self.link(Edge::new(id, *other, EdgeKind::Contradicts, *strength, *strength, now));
         }
         let supersedes = self.link_superseded(id, &new.text, &packed, now)?;
         self.mind.calibration.observe("theta_edge", near.first().map_or(0.0, |(_, likeness)| f64::from(*likeness)));
@@ -213,7 +217,7 @@ impl Space {
         let near = self.graph.index.by_meaning(&packed.scan_row(), NEAR, |slot| Some(slot) != own);
         self.link_new(id, content, packed, &near, now)?;
         for (other, strength) in self.contradictions(content, &near)? {
-            self.link(Edge::new(id, other, Kind::Contradicts, strength, strength, now));
+            self.link(Edge::new(id, other, EdgeKind::Contradicts, strength, strength, now));
         }
         self.link_superseded(id, content, packed, now)?;
         Ok(())
@@ -366,7 +370,7 @@ impl Space {
 impl Edge {
     /// A new edge.
     #[must_use]
-    pub fn new(source: Id, target: Id, kind: Kind, weight: f64, confidence: f64, now: u64) -> Self {
+    pub fn new(source: Id, target: Id, kind: EdgeKind, weight: f64, confidence: f64, now: u64) -> Self {
         let share = |value: f64| value.clamp(0.0, 1.0) as f32;
         Self {
             source,

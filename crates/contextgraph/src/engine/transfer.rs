@@ -11,7 +11,7 @@ use crate::error::{Code, Outcome, Problem};
 use crate::fingerprint::Packed;
 use crate::graph::Memory;
 use crate::graph::edges::Edge;
-use crate::store::Body;
+use crate::store::RecordBody;
 use crate::tools::args::{Args, Param};
 use crate::tools::when;
 
@@ -52,7 +52,7 @@ impl Space {
         take(&json!({"format": FORMAT, "space": self.name, "memories": all.len(), "edges": self.graph.edges.len()}))?;
         for chunk in all.chunks(256) {
             let ids: Vec<Id> = chunk.iter().map(|memory| memory.id).collect();
-            let mut bodies: std::collections::HashMap<Id, Body> =
+            let mut bodies: std::collections::HashMap<Id, RecordBody> =
                 self.storage.bodies(&ids)?.into_iter().map(|body| (body.id, body)).collect();
             for memory in chunk {
                 let Some(body) = bodies.remove(&memory.id) else { continue };
@@ -160,7 +160,7 @@ impl Space {
         let id = memory.id;
         self.graph.put(memory.clone(), &row, packed.e6.clone());
         self.batch.memories.push((memory, Some((row.to_vec(), packed.e6.clone()))));
-        self.batch.bodies.push(Body { id, content, rationale, fingerprint: packed.to_bytes() });
+        self.batch.bodies.push(RecordBody { id, content, rationale, fingerprint: packed.to_bytes() });
         self.keep(id, packed);
         Ok(true)
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Space;
 use crate::Id;
 use crate::error::{Code, Outcome, Problem};
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::mind::Doc;
 use crate::neuromodulation::Modulator;
 use crate::store::Record;
@@ -44,7 +44,7 @@ impl Space {
                 format!("memory {memory} is what it was at version {revision}")
             }
             "related" | "unrelated" => {
-                let kind = data["kind"].as_str().and_then(Kind::from_word);
+                let kind = data["kind"].as_str().and_then(EdgeKind::from_word);
                 let ends = id(&data["source"]).zip(id(&data["target"]));
                 let ((source, target), kind) =
                     ends.zip(kind).ok_or_else(|| Problem::storage("a record without its edge"))?;

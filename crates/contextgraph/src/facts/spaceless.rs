@@ -2,7 +2,7 @@
 //! that is. As elsewhere, only what can have one value is replaced: another number or day, another place to live or work, another name or
 //! value of something of which there is one, the contrary of the same.
 
-use super::Change;
+use super::FactChange;
 use super::lexicon::Verb;
 
 /// Characters of a sentence that is cut.
@@ -197,14 +197,14 @@ struct Saying<'a> {
 }
 
 /// Whether, and by what, a newer text replaces an older one.
-pub(super) fn replaces(newer: &str, older: &str) -> Option<Change> {
+pub(super) fn replaces(newer: &str, older: &str) -> Option<FactChange> {
     let (newer, older) = (bare(newer)?, bare(older)?);
     let denied = |text: &str| {
         DENIALS.iter().find(|(sign, _)| text.contains(sign)).map(|(sign, plain)| text.replacen(sign, plain, 1))
     };
     match (denied(newer), denied(older)) {
-        (Some(plain), None) if plain == older => return Some(Change::Negation),
-        (None, Some(plain)) if plain == newer => return Some(Change::Negation),
+        (Some(plain), None) if plain == older => return Some(FactChange::Negation),
+        (None, Some(plain)) if plain == newer => return Some(FactChange::Negation),
         (None, None) => {}
         _ => return None,
     }
@@ -216,15 +216,15 @@ pub(super) fn replaces(newer: &str, older: &str) -> Option<Change> {
     let day = |text: &str| ["星期", "周", "曜", "요일", "月", "월"].iter().any(|sign| text.contains(sign));
     let frame = |text: &str| text.chars().filter(|c| !is_numeral(*c)).collect::<String>();
     if day(new.value) && day(old.value) {
-        return Some(Change::Date);
+        return Some(FactChange::Date);
     }
     if count(new.value) > 0 && count(old.value) > 0 {
         let moved = new.verb.is_change() || old.verb.is_change();
-        return (moved || frame(new.value) == frame(old.value)).then_some(Change::Number);
+        return (moved || frame(new.value) == frame(old.value)).then_some(FactChange::Number);
     }
     let one_of = ONE_OF.iter().any(|sign| new.subject.contains(sign));
     let named = new.verb.has_one_name() || new.verb.is_change();
-    (named || one_of).then_some(Change::Name)
+    (named || one_of).then_some(FactChange::Name)
 }
 
 /// The sentence without its end mark, if it is one of these languages, and one.

@@ -10,7 +10,7 @@ use crate::Id;
 /// Why two memories are linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum EdgeKind {
     /// They are alike.
     Similar,
     /// The one leads to the other.
@@ -37,7 +37,7 @@ pub enum Kind {
     Supports,
 }
 
-impl Kind {
+impl EdgeKind {
     /// All kinds.
     pub const ALL: [Self; 12] = [
         Self::Similar,
@@ -97,7 +97,7 @@ pub struct Edge {
     /// Where it ends.
     pub target: Id,
     /// Why it is there.
-    pub kind: Kind,
+    pub kind: EdgeKind,
     /// How strong it is, in `[0, 1]`.
     pub weight: f32,
     /// How sure it is, in `[0, 1]`.
@@ -116,7 +116,7 @@ pub struct Edge {
 #[expect(missing_docs, reason = "as in Edge")]
 pub struct Link {
     pub target: Slot,
-    pub kind: Kind,
+    pub kind: EdgeKind,
     pub weight: f32,
     pub confidence: f32,
     pub created_at: u64,
@@ -155,7 +155,7 @@ impl Edges {
         }
     }
 
-    pub(super) fn remove(&mut self, source: Slot, target: Slot, kind: Kind) -> bool {
+    pub(super) fn remove(&mut self, source: Slot, target: Slot, kind: EdgeKind) -> bool {
         let Some(links) = self.out.get_mut(source as usize) else { return false };
         let before = links.len();
         links.retain(|link| !(link.target == target && link.kind == kind));
@@ -173,8 +173,8 @@ impl Edges {
 
     /// Takes all edges of a slot away.
     pub(super) fn erase(&mut self, slot: Slot) {
-        let forth: Vec<(Slot, Slot, Kind)> = self.from(slot).map(|link| (slot, link.target, link.kind)).collect();
-        let back: Vec<(Slot, Slot, Kind)> = self.to(slot).map(|(source, link)| (source, slot, link.kind)).collect();
+        let forth: Vec<(Slot, Slot, EdgeKind)> = self.from(slot).map(|link| (slot, link.target, link.kind)).collect();
+        let back: Vec<(Slot, Slot, EdgeKind)> = self.to(slot).map(|(source, link)| (source, slot, link.kind)).collect();
         for (source, target, kind) in forth.into_iter().chain(back) {
             self.remove(source, target, kind);
         }
@@ -199,10 +199,10 @@ impl Edges {
     /// Both ends of all edges at a slot, with their weight. What contradicts is no connection.
     pub fn around(&self, slot: Slot) -> impl Iterator<Item = (Slot, f32)> {
         let forth =
-            self.from(slot).filter(|link| link.kind != Kind::Contradicts).map(|link| (link.target, link.weight));
+            self.from(slot).filter(|link| link.kind != EdgeKind::Contradicts).map(|link| (link.target, link.weight));
         let back = self
             .to(slot)
-            .filter(|(_, link)| link.kind != Kind::Contradicts)
+            .filter(|(_, link)| link.kind != EdgeKind::Contradicts)
             .map(|(source, link)| (source, link.weight));
         forth.chain(back)
     }
@@ -214,7 +214,7 @@ impl Edges {
         let back = self.from(b).filter(|link| link.target == a);
         forth
             .chain(back)
-            .filter(|link| link.kind != Kind::Contradicts)
+            .filter(|link| link.kind != EdgeKind::Contradicts)
             .map(|link| (link.weight, link.confidence))
             .max_by(|x, y| x.0.total_cmp(&y.0))
     }

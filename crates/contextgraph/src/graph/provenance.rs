@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edges::Kind;
+use super::edges::EdgeKind;
 use super::{Graph, Memory, Slot};
 use crate::Id;
 use crate::names::EntityKind;
@@ -14,7 +14,7 @@ const MAX_SOURCES: usize = 16;
 
 /// A memory or a statement that another stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct MemorySource {
     /// The memory, where it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Id>,
@@ -43,7 +43,7 @@ pub struct Provenance {
     pub valid_to: Option<u64>,
     /// What it was merged from, and when it was said again. The oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    pub sources: Vec<MemorySource>,
     /// Names in its text, as they are written, and what they seem to name. `None` for one that an earlier version stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<(String, EntityKind)>>,
@@ -71,7 +71,7 @@ impl Provenance {
     }
 
     /// Keeps a source; of more than sixteen the first and the newest stay.
-    pub fn add_source(&mut self, source: Source) {
+    pub fn add_source(&mut self, source: MemorySource) {
         if self.sources.len() >= MAX_SOURCES {
             self.sources.remove(1);
         }
@@ -101,7 +101,7 @@ impl Graph {
         let mut found: Vec<&Memory> = self
             .edges
             .to(slot)
-            .filter(|(_, link)| link.kind == Kind::Supersedes)
+            .filter(|(_, link)| link.kind == EdgeKind::Supersedes)
             .filter_map(|(source, _)| self.at(source))
             .collect();
         found.sort_by_key(|memory| (memory.valid_from(), memory.id));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use switchboard_sdk::mcp::{CallToolResult, LoggingLevel};
 use switchboard_sdk::{Ctx, Error, ErrorObject, Raw};
 
-use super::{Answer, MemoryCaller, MemoryServer};
+use super::{MemoryAnswer, MemoryCaller, MemoryServer};
 use crate::engine::Pulse;
 use crate::error::Problem;
 
@@ -75,13 +75,13 @@ impl MemoryServer {
     }
 
     /// The answer to a call that ran into a mistake of this program. The change it was at is given up.
-    async fn gone_wrong(&self, caller: &MemoryCaller, name: &str, failed: &tokio::task::JoinError) -> Answer {
+    async fn gone_wrong(&self, caller: &MemoryCaller, name: &str, failed: &tokio::task::JoinError) -> MemoryAnswer {
         tracing::error!(tool = name, error = %failed, "a call of the memory failed unexpectedly");
         let (server, caller) = (self.clone(), caller.clone());
         let taking = tokio::task::spawn_blocking(move || Some(server.room_of(&caller).ok()?.space.lock().pulse()));
         let message =
             "something went wrong that should not have, and nothing was changed; the log of the memory says more";
-        Answer {
+        MemoryAnswer {
             outcome: Err(Problem::new(crate::Code::Internal, "INTERNAL_ERROR", message)),
             pulse: taking.await.ok().flatten(),
             replayed: None,
@@ -95,7 +95,7 @@ impl MemoryServer {
         ctx: &Ctx,
         caller: &MemoryCaller,
         arguments: &Map<String, Value>,
-        answer: &mut Answer,
+        answer: &mut MemoryAnswer,
     ) -> Result<(), Error> {
         let mut caller = caller.clone();
         if let Some(space) = arguments.get("space").and_then(Value::as_str) {
@@ -131,8 +131,8 @@ impl MemoryServer {
 }
 
 /// The result of an answer.
-fn result(answer: Answer, key: Option<&str>) -> Result<CallToolResult, Error> {
-    let Answer { outcome, pulse, replayed, .. } = answer;
+fn result(answer: MemoryAnswer, key: Option<&str>) -> Result<CallToolResult, Error> {
+    let MemoryAnswer { outcome, pulse, replayed, .. } = answer;
     let mut result = match outcome {
         Ok(value) => {
             let raw = Raw::from_value(&value)?;

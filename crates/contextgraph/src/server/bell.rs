@@ -13,7 +13,7 @@ use switchboard_sdk::{Ctx, Error, Raw};
 use switchboard_wire::Notification;
 
 use super::{MemoryServer, SpaceSharing};
-use crate::engine::Event;
+use crate::engine::SpaceEvent;
 
 /// Everything that is told.
 pub const CHANNELS: [&str; 14] = [
@@ -78,7 +78,7 @@ impl Bell {
 
 impl Chime {
     /// Tells of what happened in the space at a time, in milliseconds since 1970.
-    pub(super) fn ring(&self, events: &[Event], at: u64) {
+    pub(super) fn ring(&self, events: &[SpaceEvent], at: u64) {
         if events.is_empty() || self.bell.subscriptions.lock().is_empty() {
             return;
         }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
-use crate::dream::scheduler::Decision;
-use crate::dream::{DreamState, Report, WAKE_MS};
-use crate::engine::{Event, Slice, Space};
+use crate::dream::scheduler::DreamDecision;
+use crate::dream::{DreamReport, DreamState, WAKE_MS};
+use crate::engine::{Slice, Space, SpaceEvent};
 use crate::error::Problem;
 use crate::identity::CRITICAL;
 use crate::tools::DreamView;
@@ -32,7 +32,7 @@ pub(super) struct Progress {
     pub(super) done: f64,
     pub(super) total: f64,
     /// The report and, if it failed, why.
-    pub(super) over: Option<(Report, Option<Problem>)>,
+    pub(super) over: Option<(DreamReport, Option<Problem>)>,
 }
 
 /// A space that is open.
@@ -49,7 +49,7 @@ pub(super) struct Room {
     /// Tells those who subscribed.
     pub(super) chime: Chime,
     /// What happened in dreams and no answer has told yet.
-    late: Mutex<Vec<Event>>,
+    late: Mutex<Vec<SpaceEvent>>,
     /// When somebody last came for it.
     entered: AtomicU64,
 }
@@ -118,7 +118,7 @@ impl Room {
     }
 
     /// What happened in dreams, for the next answer.
-    pub(super) fn take_late(&self) -> Vec<Event> {
+    pub(super) fn take_late(&self) -> Vec<SpaceEvent> {
         std::mem::take(&mut self.late.lock())
     }
 
@@ -230,7 +230,7 @@ impl Room {
         let decision = space.mind.dreams.scheduler.decide(now, self.is_dreaming(), critical);
         let enough = space.graph.len() > 2;
         drop(space);
-        if let (Decision::Trigger(reason), true, true) = (decision, dreams, enough)
+        if let (DreamDecision::Trigger(reason), true, true) = (decision, dreams, enough)
             && self.request()
         {
             tracing::info!(?reason, "the memory dreams");

@@ -7,7 +7,7 @@ use crate::Id;
 use crate::bytes::Bytes;
 use crate::embedders::Modality;
 use crate::embedders::space::COUNT;
-use crate::graph::{Memory, Provenance, Source};
+use crate::graph::{Memory, MemorySource, Provenance};
 use crate::names::EntityKind;
 
 /// The version of the form.
@@ -238,7 +238,7 @@ impl Reader<'_> {
         let sources = self.0.number()?;
         let mut source = || {
             let id = if self.flag()? { Some(self.id()?) } else { None };
-            Some(Source { id, at: self.0.number()?, agent: self.text()? })
+            Some(MemorySource { id, at: self.0.number()?, agent: self.text()? })
         };
         let sources = (0..sources).map(|_| source()).collect::<Option<Vec<_>>>()?;
         Some(Provenance { revision, updated_by, count, valid_from, valid_to, sources, names: None })
@@ -286,8 +286,8 @@ mod tests {
             valid_from: Some(0),
             valid_to: Some(9),
             sources: vec![
-                Source { id: None, at: 1, agent: "a".to_owned() },
-                Source { id: Some(Id(2)), at: 3, agent: String::new() },
+                MemorySource { id: None, at: 1, agent: "a".to_owned() },
+                MemorySource { id: Some(Id(2)), at: 3, agent: String::new() },
             ],
             names: Some(vec![("Ada Lovelace".to_owned(), EntityKind::Person), ("Bonn".to_owned(), EntityKind::Place)]),
         };

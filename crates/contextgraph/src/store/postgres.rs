@@ -16,7 +16,7 @@ use switchboard_store::{PostgresDialer, StoreError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 
-use super::{Answered, Batch, Body, MemoryRevision, Record, RecordChanges, Storage, Stores, Version};
+use super::{Answered, Batch, MemoryRevision, Record, RecordBody, RecordChanges, Storage, Stores, Version};
 use crate::error::{Outcome, Problem};
 use crate::{Code, Id};
 use batch::Columns;
@@ -214,7 +214,7 @@ impl Storage for Postgres {
         }
     }
 
-    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>> {
+    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<RecordBody>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }

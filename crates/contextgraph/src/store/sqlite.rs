@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 
 use super::{
-    ANSWERS_MS, Answered, Batch, Body, MemoryRevision, Record, RecordChanges, Storage, Stores, Version, known,
+    ANSWERS_MS, Answered, Batch, MemoryRevision, Record, RecordBody, RecordChanges, Storage, Stores, Version, known,
     words_to_bytes,
 };
 use crate::error::{Outcome, Problem};
@@ -242,7 +242,7 @@ impl Storage for Sqlite {
         }
     }
 
-    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<Body>> {
+    fn bodies(&mut self, ids: &[Id]) -> Outcome<Vec<RecordBody>> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT id, content, rationale, fingerprint FROM bodies WHERE space = ?1 AND id = ?2")
@@ -251,7 +251,7 @@ impl Storage for Sqlite {
         for id in ids {
             let body = statement
                 .query_row(params![self.space, id.to_bytes()], |row| {
-                    Ok(Body {
+                    Ok(RecordBody {
                         id: id_at(row, 0)?,
                         content: row.get(1)?,
                         rationale: row.get(2)?,

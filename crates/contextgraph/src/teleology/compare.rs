@@ -16,7 +16,7 @@ use crate::vector::{deviation, mean};
 /// A strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words say it")]
-pub enum Strategy {
+pub enum ComparisonStrategy {
     Cosine,
     Euclidean,
     SynergyWeighted,
@@ -26,7 +26,7 @@ pub enum Strategy {
     Adaptive,
 }
 
-impl Strategy {
+impl ComparisonStrategy {
     /// The words, in order.
     pub const WORDS: [&'static str; 7] = [
         "cosine",
@@ -56,14 +56,14 @@ impl Strategy {
 
 /// Which parts count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scope {
+pub struct ComparisonScope {
     /// Purpose, correlations, groups.
     pub parts: [bool; 3],
     /// What each counts where the strategy leaves it open.
     pub weights: [f64; 3],
 }
 
-impl Default for Scope {
+impl Default for ComparisonScope {
     fn default() -> Self {
         Self { parts: [true; 3], weights: [0.4, 0.35, 0.15] }
     }
@@ -77,7 +77,13 @@ fn cosine(a: &[f64], b: &[f64], weight: impl Fn(usize) -> f64) -> f64 {
 
 /// How alike two vectors are, in `[0, 1]`.
 #[must_use]
-pub fn compare(a: &Vector, b: &Vector, strategy: Strategy, scope: &Scope, synergy: &Synergy) -> f64 {
+pub fn compare(
+    a: &Vector,
+    b: &Vector,
+    strategy: ComparisonStrategy,
+    scope: &ComparisonScope,
+    synergy: &Synergy,
+) -> f64 {
     let one = |_: usize| 1.0;
     let purpose = cosine(&a.purpose_vector, &b.purpose_vector, one);
     let correlations = cosine(&a.cross_correlations, &b.cross_correlations, one);
@@ -102,8 +108,8 @@ pub fn compare(a: &Vector, b: &Vector, strategy: Strategy, scope: &Scope, synerg
         }
     };
     match strategy {
-        Strategy::Cosine => weighted(scope.weights, 0.1),
-        Strategy::Euclidean => {
+        ComparisonStrategy::Cosine => weighted(scope.weights, 0.1),
+        ComparisonStrategy::Euclidean => {
             let apart = |x: &[f64], y: &[f64], used: bool| {
                 if used { x.iter().zip(y).map(|(p, q)| (p - q).powi(2)).sum::<f64>() } else { 0.0 }
             };
@@ -112,11 +118,11 @@ pub fn compare(a: &Vector, b: &Vector, strategy: Strategy, scope: &Scope, synerg
                 + apart(&a.group_alignments, &b.group_alignments, scope.parts[2]);
             1.0 / (1.0 + sum.sqrt())
         }
-        Strategy::SynergyWeighted => by_synergy(),
-        Strategy::GroupHierarchical => hierarchical(a, b),
-        Strategy::CrossCorrelationDominant => weighted([0.25, 0.55, 0.15], 0.05),
-        Strategy::TuckerCompressed => compressed(&[purpose, correlations, groups], scope),
-        Strategy::Adaptive => {
+        ComparisonStrategy::SynergyWeighted => by_synergy(),
+        ComparisonStrategy::GroupHierarchical => hierarchical(a, b),
+        ComparisonStrategy::CrossCorrelationDominant => weighted([0.25, 0.55, 0.15], 0.05),
+        ComparisonStrategy::TuckerCompressed => compressed(&[purpose, correlations, groups], scope),
+        ComparisonStrategy::Adaptive => {
             let parts: Vec<f64> = [purpose, correlations, groups]
                 .into_iter()
                 .zip(scope.parts)
@@ -151,7 +157,7 @@ fn hierarchical(a: &Vector, b: &Vector) -> f64 {
     if total > 1e-12 { (sum / total).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-fn compressed(parts: &[f64; 3], scope: &Scope) -> f64 {
+fn compressed(parts: &[f64; 3], scope: &ComparisonScope) -> f64 {
     let used: Vec<f64> = parts.iter().copied().zip(scope.parts).filter(|part| part.1).map(|part| part.0).collect();
     let (middle, spread) = (mean(&used), deviation(&used));
     let weight = |x: f64| if spread > 1e-12 { (1.0 - (x - middle).abs() / (2.0 * spread)).max(0.1) } else { 1.0 };
@@ -161,7 +167,7 @@ fn compressed(parts: &[f64; 3], scope: &Scope) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scope, Strategy, Synergy, Vector, compare};
+    use super::{ComparisonScope, ComparisonStrategy, Synergy, Vector, compare};
     use crate::embedders::space::COUNT;
     use proptest::prelude::{prop, prop_assert, proptest};
 
@@ -170,10 +176,10 @@ mod tests {
         fn every_strategy_gives_a_share_and_knows_itself(a in prop::array::uniform13(0.01..=1.0f64), b in prop::array::uniform13(0.0..=1.0f64)) {
             let synergy = Synergy::default();
             let (a, b) = (Vector::of(a, Some(&synergy), None), Vector::of(b, Some(&synergy), None));
-            for word in Strategy::WORDS {
-                let strategy = Strategy::from_word(word).unwrap();
+            for word in ComparisonStrategy::WORDS {
+                let strategy = ComparisonStrategy::from_word(word).unwrap();
                 for parts in [[true; 3], [true, false, false], [false, true, false], [false, false, true]] {
-                    let scope = Scope { parts, ..Scope::default() };
+                    let scope = ComparisonScope { parts, ..ComparisonScope::default() };
                     let alike = compare(&a, &b, strategy, &scope, &synergy);
                     prop_assert!((0.0..=1.0).contains(&alike), "{} {}", word, alike);
                     let own = compare(&a, &a, strategy, &scope, &synergy);
@@ -186,7 +192,10 @@ mod tests {
     #[test]
     fn nothing_is_like_nothing() {
         let zero = Vector::of([0.0; COUNT], None, None);
-        assert_eq!(compare(&zero, &zero, Strategy::Cosine, &Scope::default(), &Synergy::default()), 0.0);
-        assert_eq!(Strategy::from_word("other"), None);
+        assert_eq!(
+            compare(&zero, &zero, ComparisonStrategy::Cosine, &ComparisonScope::default(), &Synergy::default()),
+            0.0
+        );
+        assert_eq!(ComparisonStrategy::from_word("other"), None);
     }
 }

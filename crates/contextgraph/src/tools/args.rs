@@ -13,7 +13,7 @@ use crate::error::{Outcome, Problem};
 pub struct Param {
     name: &'static str,
     about: &'static str,
-    kind: Kind,
+    kind: EdgeKind,
     required: bool,
     default: Option<Value>,
     /// Other names that programs give it.
@@ -21,7 +21,7 @@ pub struct Param {
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum EdgeKind {
     Text { longest: usize },
     Word(&'static [&'static str]),
     Id,
@@ -36,86 +36,86 @@ enum Kind {
 }
 
 impl Param {
-    const fn new(name: &'static str, about: &'static str, kind: Kind) -> Self {
+    const fn new(name: &'static str, about: &'static str, kind: EdgeKind) -> Self {
         Self { name, about, kind, required: false, default: None, also: &[] }
     }
 
     /// A text.
     #[must_use]
     pub const fn text(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Text { longest: usize::MAX })
+        Self::new(name, about, EdgeKind::Text { longest: usize::MAX })
     }
 
     /// A text of at most so many characters.
     #[must_use]
     pub const fn short(name: &'static str, about: &'static str, longest: usize) -> Self {
-        Self::new(name, about, Kind::Text { longest })
+        Self::new(name, about, EdgeKind::Text { longest })
     }
 
     /// One of some words.
     #[must_use]
     pub const fn word(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Self {
-        Self::new(name, about, Kind::Word(words))
+        Self::new(name, about, EdgeKind::Word(words))
     }
 
     /// A UUID.
     #[must_use]
     pub const fn id(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Id)
+        Self::new(name, about, EdgeKind::Id)
     }
 
     /// A number within bounds.
     #[must_use]
     pub const fn number(name: &'static str, about: &'static str, least: f64, most: f64) -> Self {
-        Self::new(name, about, Kind::Number { least, most, clamped: false })
+        Self::new(name, about, EdgeKind::Number { least, most, clamped: false })
     }
 
     /// A number that is held within bounds by the tool.
     #[must_use]
     pub const fn held(name: &'static str, about: &'static str, least: f64, most: f64) -> Self {
-        Self::new(name, about, Kind::Number { least, most, clamped: true })
+        Self::new(name, about, EdgeKind::Number { least, most, clamped: true })
     }
 
     /// A whole number within bounds.
     #[must_use]
     pub const fn whole(name: &'static str, about: &'static str, least: i64, most: i64) -> Self {
-        Self::new(name, about, Kind::Whole { least, most })
+        Self::new(name, about, EdgeKind::Whole { least, most })
     }
 
     /// Yes or no.
     #[must_use]
     pub const fn flag(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Flag)
+        Self::new(name, about, EdgeKind::Flag)
     }
 
     /// Texts.
     #[must_use]
     pub const fn texts(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Texts)
+        Self::new(name, about, EdgeKind::Texts)
     }
 
     /// UUIDs.
     #[must_use]
     pub const fn ids(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Ids)
+        Self::new(name, about, EdgeKind::Ids)
     }
 
     /// So many numbers.
     #[must_use]
     pub const fn numbers(name: &'static str, about: &'static str, count: usize) -> Self {
-        Self::new(name, about, Kind::Numbers(count))
+        Self::new(name, about, EdgeKind::Numbers(count))
     }
 
     /// Three whole numbers.
     #[must_use]
     pub const fn whole3(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Whole3)
+        Self::new(name, about, EdgeKind::Whole3)
     }
 
     /// An object.
     #[must_use]
     pub const fn object(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Kind::Object)
+        Self::new(name, about, EdgeKind::Object)
     }
 
     /// It must be given.
@@ -152,26 +152,26 @@ impl Param {
 
     fn schema(&self) -> Value {
         let mut schema = match &self.kind {
-            Kind::Text { longest } if *longest == usize::MAX => json!({"type": "string"}),
-            Kind::Text { longest } => json!({"type": "string", "maxLength": longest}),
-            Kind::Word(words) => json!({"type": "string", "enum": words}),
-            Kind::Id => json!({"type": "string", "format": "uuid"}),
-            Kind::Number { clamped: true, .. } => json!({"type": "number"}),
-            Kind::Number { least, most, .. } if least.is_finite() => {
+            EdgeKind::Text { longest } if *longest == usize::MAX => json!({"type": "string"}),
+            EdgeKind::Text { longest } => json!({"type": "string", "maxLength": longest}),
+            EdgeKind::Word(words) => json!({"type": "string", "enum": words}),
+            EdgeKind::Id => json!({"type": "string", "format": "uuid"}),
+            EdgeKind::Number { clamped: true, .. } => json!({"type": "number"}),
+            EdgeKind::Number { least, most, .. } if least.is_finite() => {
                 json!({"type": "number", "minimum": least, "maximum": most})
             }
-            Kind::Number { .. } => json!({"type": "number"}),
-            Kind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Kind::Ids => json!({"type": "array", "items": {"type": "string", "format": "uuid"}}),
-            Kind::Numbers(count) => {
+            EdgeKind::Number { .. } => json!({"type": "number"}),
+            EdgeKind::Whole { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
+            EdgeKind::Flag => json!({"type": "boolean"}),
+            EdgeKind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            EdgeKind::Ids => json!({"type": "array", "items": {"type": "string", "format": "uuid"}}),
+            EdgeKind::Numbers(count) => {
                 json!({"type": "array", "items": {"type": "number"}, "minItems": count, "maxItems": count})
             }
-            Kind::Whole3 => {
+            EdgeKind::Whole3 => {
                 json!({"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 3, "maxItems": 3})
             }
-            Kind::Object => json!({"type": "object"}),
+            EdgeKind::Object => json!({"type": "object"}),
         };
         schema["description"] = self.about.into();
         if let Some(default) = &self.default {
@@ -185,25 +185,25 @@ impl Param {
         let refuse = |what: String| Err(Problem::params(format!("`{name}` {what}")));
         let texts = || value.as_array().filter(|list| list.iter().all(Value::is_string));
         match &self.kind {
-            Kind::Text { longest } => match value.as_str() {
+            EdgeKind::Text { longest } => match value.as_str() {
                 None => refuse("is a text".to_owned()),
                 Some(text) if text.chars().count() > *longest => refuse(format!("has at most {longest} characters")),
                 Some(_) => Ok(()),
             },
-            Kind::Word(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
+            EdgeKind::Word(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
                 refuse(format!("is one of {}", words.join(", ")))
             }
-            Kind::Id if value.as_str().is_none_or(|text| text.parse::<Id>().is_err()) => {
+            EdgeKind::Id if value.as_str().is_none_or(|text| text.parse::<Id>().is_err()) => {
                 refuse("is a UUID (8-4-4-4-12 hexadecimal digits)".to_owned())
             }
-            Kind::Number { least, most, clamped } => match value.as_f64() {
+            EdgeKind::Number { least, most, clamped } => match value.as_f64() {
                 None => refuse("is a number".to_owned()),
                 Some(number) if !clamped && !(*least..=*most).contains(&number) => {
                     refuse(format!("is a number from {least} to {most}, not {number}"))
                 }
                 Some(_) => Ok(()),
             },
-            Kind::Whole { least, most } => {
+            EdgeKind::Whole { least, most } => {
                 match value.as_i64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64)) {
                     None => refuse("is a whole number".to_owned()),
                     Some(number) if !(*least..=*most).contains(&number) => {
@@ -212,23 +212,23 @@ impl Param {
                     Some(_) => Ok(()),
                 }
             }
-            Kind::Flag if !value.is_boolean() => refuse("is true or false".to_owned()),
-            Kind::Texts if texts().is_none() => refuse("is a list of texts".to_owned()),
-            Kind::Ids
+            EdgeKind::Flag if !value.is_boolean() => refuse("is true or false".to_owned()),
+            EdgeKind::Texts if texts().is_none() => refuse("is a list of texts".to_owned()),
+            EdgeKind::Ids
                 if texts().is_none_or(|list| {
                     list.iter().any(|id| id.as_str().is_none_or(|text| text.parse::<Id>().is_err()))
                 }) =>
             {
                 refuse("is a list of UUIDs".to_owned())
             }
-            Kind::Numbers(count)
+            EdgeKind::Numbers(count)
                 if value
                     .as_array()
                     .is_none_or(|list| list.len() != *count || list.iter().any(|number| number.as_f64().is_none())) =>
             {
                 refuse(format!("is a list of {count} numbers"))
             }
-            Kind::Whole3
+            EdgeKind::Whole3
                 if value.as_array().is_none_or(|list| {
                     list.len() != 3
                         || list.iter().any(|number| number.as_f64().is_none_or(|n| n < 1.0 || n.fract() != 0.0))
@@ -236,7 +236,7 @@ impl Param {
             {
                 refuse("is a list of three whole numbers above 0".to_owned())
             }
-            Kind::Object if !value.is_object() => refuse("is an object".to_owned()),
+            EdgeKind::Object if !value.is_object() => refuse("is an object".to_owned()),
             _ => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ mod tidying;
 use super::args::Param;
 use super::schema::{ANY, FLAG, NUMBER, TEXT, WHOLE, list, maybe, object, or_null, output};
 use super::{Class, Spec};
-use crate::autonomy::consolidation::Strategy;
+use crate::autonomy::consolidation::ConsolidationStrategy;
 use drift::{get_alignment_drift, trigger_drift_correction};
 use goals::{auto_bootstrap_north_star, discover_sub_goals, get_autonomous_status};
 pub(crate) use tidying::comparing;
@@ -143,7 +143,7 @@ pub(super) fn tools() -> Vec<Spec> {
             Class::Destructive,
             vec![
                 Param::whole("max_memories", "How many of the newest to look at", 1, 10_000).default(100),
-                Param::word("strategy", "Which to merge", &Strategy::WORDS).default("similarity"),
+                Param::word("strategy", "Which to merge", &ConsolidationStrategy::WORDS).default("similarity"),
                 Param::number(
                     "min_similarity",
                     "How alike they must be. Other words for the same may be less alike, except at 1",

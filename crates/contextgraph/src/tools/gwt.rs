@@ -13,7 +13,7 @@ use crate::johari::{self, Quadrant};
 use crate::kuramoto::Network;
 use crate::mind::Doc;
 use crate::neuromodulation::Modulator;
-use crate::workspace::{ADMITTED, BROADCAST_MS, Candidate};
+use crate::workspace::{ADMITTED, BROADCAST_MS, BroadcastCandidate};
 
 fn session() -> Vec<Param> {
     vec![Param::text("session_id", "Accepted for older programs: the state is that of the space")]
@@ -324,7 +324,7 @@ fn trigger_workspace_broadcast(call: &mut ToolCall<'_>) -> Outcome<Value> {
     })?;
     let (r, _, _) = call.space.order();
     let force = args.flag("force");
-    let candidate = Candidate {
+    let candidate = BroadcastCandidate {
         memory,
         r,
         importance: args.number("importance"),

@@ -11,7 +11,7 @@ use crate::Id;
 use crate::causal::{self, CONFIDENT, LEAST, MAX_PATH_EDGES, Path};
 use crate::engine::Space;
 use crate::error::{Code, Outcome, Problem};
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 
 /// Memories that are looked at for a causal edge that was not stored.
 const NEAR: usize = 24;
@@ -72,7 +72,7 @@ pub(super) fn tools() -> Vec<Spec> {
 fn edges(space: &mut Space, id: Id, forth: bool) -> Outcome<Vec<(Id, f64)>> {
     let mut found: BTreeMap<Id, f64> = BTreeMap::new();
     for (other, kind, weight, _, away) in space.neighbourhood(id) {
-        if kind == Kind::Causes && away == forth {
+        if kind == EdgeKind::Causes && away == forth {
             found.insert(other, f64::from(weight));
         }
     }

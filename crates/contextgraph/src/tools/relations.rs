@@ -7,14 +7,16 @@ use super::schema::{ANY, FLAG, TEXT, WHOLE, list, maybe, object, output};
 use super::{Class, Spec, ToolCall, living, when};
 use crate::engine::{Entity, EntityKind, MemoryPage};
 use crate::error::{Code, Outcome, Problem};
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 
 pub(super) fn tools() -> Vec<Spec> {
     let ends = || {
         vec![
             Param::id("source", "Where the edge begins").also(&["source_id", "from"]).required(),
             Param::id("target", "Where it ends").also(&["target_id", "to"]).required(),
-            Param::word("type", "What the first is to the second", Kind::STATED).also(&["kind", "relation"]).required(),
+            Param::word("type", "What the first is to the second", EdgeKind::STATED)
+                .also(&["kind", "relation"])
+                .required(),
         ]
     };
     let answer = || output(&[("source", TEXT), ("target", TEXT), ("type", TEXT), ("undo", TEXT)]);
@@ -81,8 +83,8 @@ pub(super) fn tools() -> Vec<Spec> {
     ]
 }
 
-fn kind(call: &ToolCall<'_>) -> Outcome<Kind> {
-    Kind::from_word(call.args.text("type")).ok_or_else(|| Problem::params("`type` is missing"))
+fn kind(call: &ToolCall<'_>) -> Outcome<EdgeKind> {
+    EdgeKind::from_word(call.args.text("type")).ok_or_else(|| Problem::params("`type` is missing"))
 }
 
 fn relate_memories(call: &mut ToolCall<'_>) -> Outcome<Value> {

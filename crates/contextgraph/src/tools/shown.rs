@@ -6,7 +6,7 @@ use super::when;
 use crate::Id;
 use crate::engine::Space;
 use crate::graph::Memory;
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 
 /// Edges of one kind that are shown beside a result.
 const MAX_EDGES: usize = 5;
@@ -55,7 +55,7 @@ pub(super) fn marks(space: &Space, memory: &Memory) -> Map<String, Value> {
 /// What contradicts a memory, supersedes it, or is superseded by it.
 fn relations(space: &Space, id: Id) -> Vec<(&'static str, Vec<Id>)> {
     let edges = space.neighbourhood(id);
-    let of = |wanted: Kind, direction: Option<bool>| -> Vec<Id> {
+    let of = |wanted: EdgeKind, direction: Option<bool>| -> Vec<Id> {
         let mut ids: Vec<Id> = Vec::new();
         for (other, kind, _, _, forth) in &edges {
             if *kind == wanted && direction.is_none_or(|direction| direction == *forth) && !ids.contains(other) {
@@ -66,9 +66,9 @@ fn relations(space: &Space, id: Id) -> Vec<(&'static str, Vec<Id>)> {
         ids
     };
     let all = [
-        ("contradicts", of(Kind::Contradicts, None)),
-        ("supersedes", of(Kind::Supersedes, Some(true))),
-        ("supersededBy", of(Kind::Supersedes, Some(false))),
+        ("contradicts", of(EdgeKind::Contradicts, None)),
+        ("supersedes", of(EdgeKind::Supersedes, Some(true))),
+        ("supersededBy", of(EdgeKind::Supersedes, Some(false))),
     ];
     all.into_iter().filter(|(_, ids)| !ids.is_empty()).collect()
 }

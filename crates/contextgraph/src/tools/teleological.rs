@@ -13,7 +13,7 @@ use crate::embedders::space::{COUNT, SPACES};
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::{Fingerprint, Packed};
 use crate::mind::Doc;
-use crate::teleology::compare::Strategy;
+use crate::teleology::compare::ComparisonStrategy;
 use crate::teleology::fusion::{FusionMethod, fuse};
 use crate::teleology::profile::{TASKS, shares};
 use crate::teleology::tucker;
@@ -46,7 +46,7 @@ pub(super) fn tools() -> Vec<Spec> {
             params: vec![
                 Param::text("query_content", "A text to compare with"),
                 Param::id("query_vector_id", "A memory, or an earlier query, to compare with"),
-                Param::word("strategy", "How to compare", &Strategy::WORDS).default("adaptive"),
+                Param::word("strategy", "How to compare", &ComparisonStrategy::WORDS).default("adaptive"),
                 Param::word(
                     "scope",
                     "What to compare",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::server::MemoryCaller;
-use switchboard_contextgraph::{Code, MemoryServer, Options, Principals, SpaceSharing, SqliteStores};
+use switchboard_contextgraph::{Code, MemoryOptions, MemoryServer, Principals, SpaceSharing, SqliteStores};
 use tempfile::TempDir;
 
 use crate::support::{Memory, object};
@@ -132,7 +132,9 @@ fn nobody_erases_what_another_stored() {
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let team = BTreeMap::from([("team".to_owned(), vec!["*".to_owned()])]);
     let sharing = SpaceSharing::PerPrincipal(Principals { owner: Some("local".to_owned()), shared: Some(team) });
-    let server = MemoryServer::new(Options { sharing, seed: Some(1), dreams: false, ..Options::new(stores) }).unwrap();
+    let server =
+        MemoryServer::new(MemoryOptions { sharing, seed: Some(1), dreams: false, ..MemoryOptions::new(stores) })
+            .unwrap();
     let call = |principal: &str, tool: &str, arguments: Value| {
         let caller = MemoryCaller { principal: principal.to_owned(), ..MemoryCaller::default() };
         server.call(&caller, tool, &object(arguments)).outcome

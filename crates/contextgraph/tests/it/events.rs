@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::server::CHANNELS;
-use switchboard_contextgraph::{MemoryServer, Options, Principals, SpaceSharing, SqliteStores};
+use switchboard_contextgraph::{MemoryOptions, MemoryServer, Principals, SpaceSharing, SqliteStores};
 
 use crate::support::{Client, Memory};
 
@@ -95,7 +95,8 @@ async fn each_hears_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let principals = Principals { owner: Some("local".to_owned()), shared: None };
-    let options = Options { sharing: SpaceSharing::PerPrincipal(principals), dreams: false, ..Options::new(stores) };
+    let options =
+        MemoryOptions { sharing: SpaceSharing::PerPrincipal(principals), dreams: false, ..MemoryOptions::new(stores) };
     let server = MemoryServer::new(options).unwrap();
     let mut clients = Vec::new();
     for name in ["local", "ann", "ben"] {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use serde_json::{Value, json};
 use switchboard_contextgraph::embedders::{StaticTable, TextEmbedding};
 use switchboard_contextgraph::server::MemoryCaller;
-use switchboard_contextgraph::{Code, MemoryServer, Options, SqliteStores};
+use switchboard_contextgraph::{Code, MemoryOptions, MemoryServer, SqliteStores};
 
 use crate::support::{Client, Memory, START, object};
 
@@ -110,7 +110,7 @@ fn what_cannot_be_embedded_is_not_stored() {
     let folder = tempfile::tempdir().unwrap();
     let moody = Arc::new(Moody(AtomicU8::new(0)));
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
-    let options = Options { embedding: moody.clone(), clock: Arc::new(|| START), ..Options::new(stores) };
+    let options = MemoryOptions { embedding: moody.clone(), clock: Arc::new(|| START), ..MemoryOptions::new(stores) };
     let server = MemoryServer::new(options).unwrap();
     let call = |tool: &str, arguments: Value| server.call(&MemoryCaller::default(), tool, &object(arguments)).outcome;
     call("store_memory", json!({"content": "The first of all"})).unwrap();
@@ -145,7 +145,7 @@ async fn a_mistake_in_this_program_is_an_internal_error_and_no_end() {
     let folder = tempfile::tempdir().unwrap();
     let moody = Arc::new(Moody(AtomicU8::new(0)));
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
-    let server = MemoryServer::new(Options { embedding: moody.clone(), ..Options::new(stores) }).unwrap();
+    let server = MemoryServer::new(MemoryOptions { embedding: moody.clone(), ..MemoryOptions::new(stores) }).unwrap();
     let mut client = Client::of(&server).await;
     client.call("store_memory", json!({"content": "before"})).await;
     moody.0.store(3, Ordering::Relaxed);

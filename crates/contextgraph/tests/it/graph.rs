@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchboard_contextgraph::graph::edges::Kind;
+use switchboard_contextgraph::graph::edges::EdgeKind;
 
 use crate::questions::told;
 use crate::set::{self, Score};
@@ -91,7 +91,7 @@ fn planted() -> (Memory, HashMap<String, usize>) {
     (memory, topics)
 }
 
-fn edges(memory: &Memory) -> Vec<(String, String, Kind, f32)> {
+fn edges(memory: &Memory) -> Vec<(String, String, EdgeKind, f32)> {
     let read = |space: &mut switchboard_contextgraph::engine::Space, _| {
         let mut all = Vec::new();
         for source in space.graph.edges.sources() {
@@ -140,7 +140,7 @@ fn different_memories_are_linked_and_mostly_with_their_kind() {
 fn what_dreams_link_belongs_together() {
     let (memory, topics) = planted();
     // Every second link between alike memories is held out: a dream should find what belongs together by itself.
-    let held_out: Vec<_> = edges(&memory).into_iter().filter(|edge| edge.2 != Kind::Causes).step_by(2).collect();
+    let held_out: Vec<_> = edges(&memory).into_iter().filter(|edge| edge.2 != EdgeKind::Causes).step_by(2).collect();
     let forget = |space: &mut switchboard_contextgraph::engine::Space, _| {
         for (source, target, kind, _) in &held_out {
             assert!(space.graph.unlink(source.parse().unwrap(), target.parse().unwrap(), *kind));
@@ -151,7 +151,7 @@ fn what_dreams_link_belongs_together() {
     for _ in 0..4 {
         dream(&memory);
     }
-    let found: Vec<_> = edges(&memory).into_iter().filter(|edge| edge.2 == Kind::Discovered).collect();
+    let found: Vec<_> = edges(&memory).into_iter().filter(|edge| edge.2 == EdgeKind::Discovered).collect();
     let right = found.iter().filter(|edge| topics[&edge.0] == topics[&edge.1]).count();
     println!("{right} of {} discovered links are inside of a topic", found.len());
     assert!(found.len() >= 5, "{}", found.len());
@@ -162,9 +162,9 @@ fn what_dreams_link_belongs_together() {
 fn links_that_are_walked_grow_and_others_that_dreams_made_go() {
     let (memory, _) = planted();
     dream(&memory);
-    let of = |kind: Kind| edges(&memory).into_iter().filter(|edge| edge.2 == kind).collect::<Vec<_>>();
-    let discovered = of(Kind::Discovered);
-    let similar = of(Kind::Similar);
+    let of = |kind: EdgeKind| edges(&memory).into_iter().filter(|edge| edge.2 == kind).collect::<Vec<_>>();
+    let discovered = of(EdgeKind::Discovered);
+    let similar = of(EdgeKind::Similar);
     let walked = similar.iter().min_by(|a, b| a.3.total_cmp(&b.3)).unwrap().clone();
     let mut last = Vec::new();
     for _ in 0..8 {
@@ -177,10 +177,10 @@ fn links_that_are_walked_grow_and_others_that_dreams_made_go() {
             .unwrap();
         last.push(dream(&memory));
     }
-    let after = of(Kind::Similar);
+    let after = of(EdgeKind::Similar);
     let weight = after.iter().find(|edge| edge.0 == walked.0 && edge.1 == walked.1).unwrap().3;
     assert!(weight > walked.3 + 0.1, "walked: {} to {weight}", walked.3);
-    let left: Vec<_> = of(Kind::Discovered)
+    let left: Vec<_> = of(EdgeKind::Discovered)
         .into_iter()
         .filter(|edge| discovered.iter().any(|old| old.0 == edge.0 && old.1 == edge.1 && edge.3 <= old.3))
         .collect();

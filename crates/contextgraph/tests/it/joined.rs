@@ -1,9 +1,9 @@
 //! Finding and learning beside forgetting, superseding and merging: none of them undoes another.
 
 use serde_json::{Value, json};
-use switchboard_contextgraph::autonomy::consolidation::Strategy;
+use switchboard_contextgraph::autonomy::consolidation::ConsolidationStrategy;
 use switchboard_contextgraph::engine::Space;
-use switchboard_contextgraph::graph::edges::Kind;
+use switchboard_contextgraph::graph::edges::EdgeKind;
 use switchboard_contextgraph::server::MemoryCaller;
 
 use crate::support::Memory;
@@ -120,7 +120,7 @@ fn walks_and_dreams_leave_alone_what_was_forgotten_or_erased() {
     }
     let edges = |memory: &Memory| {
         with(memory, |space, _| {
-            let mut all: Vec<(String, String, Kind, f32)> = Vec::new();
+            let mut all: Vec<(String, String, EdgeKind, f32)> = Vec::new();
             for source in space.graph.edges.sources() {
                 for link in space.graph.edges.from(source) {
                     let (a, b) = (space.graph.id(source).unwrap(), space.graph.id(link.target).unwrap());
@@ -130,7 +130,7 @@ fn walks_and_dreams_leave_alone_what_was_forgotten_or_erased() {
             all
         })
     };
-    let of = |all: &[(String, String, Kind, f32)], id: &String| -> Vec<(String, String, Kind, f32)> {
+    let of = |all: &[(String, String, EdgeKind, f32)], id: &String| -> Vec<(String, String, EdgeKind, f32)> {
         let mut own: Vec<_> = all.iter().filter(|edge| edge.0 == *id || edge.1 == *id).cloned().collect();
         own.sort_by(|a, b| (&a.0, &a.1, a.2.word()).cmp(&(&b.0, &b.1, b.2.word())));
         own
@@ -193,7 +193,7 @@ fn what_changed_while_memories_were_compared_is_not_merged() {
         let memory = Memory::new();
         let (a, b) = (memory.store(texts[0]), memory.store(texts[1]));
         let compared = with(&memory, |space, _| {
-            let mut comparing = space.begin_comparing(Strategy::Similarity, 100, 0.85);
+            let mut comparing = space.begin_comparing(ConsolidationStrategy::Similarity, 100, 0.85);
             assert!(space.compare_on(&mut comparing, &|| false).unwrap());
             comparing
         });
@@ -224,7 +224,7 @@ fn an_update_ends_the_edges_of_names_that_it_took_out() {
     let b = memory.store("Ingrid works at the city library");
     let shared = |memory: &Memory| {
         let id = b.parse().unwrap();
-        with(memory, |space, _| space.neighbourhood(id).iter().filter(|edge| edge.1 == Kind::Shared).count())
+        with(memory, |space, _| space.neighbourhood(id).iter().filter(|edge| edge.1 == EdgeKind::Shared).count())
     };
     assert_eq!(shared(&memory), 1);
     memory.call("update_memory", json!({"memory_id": a, "content": "Sabine is the aunt of Clara"}));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_contextgraph::server::{MemoryCaller, ToolExposure};
-use switchboard_contextgraph::{Code, MemoryServer, Options, SqliteStores};
+use switchboard_contextgraph::{Code, MemoryOptions, MemoryServer, SqliteStores};
 
 use crate::support::{Client, Memory, START, TOPICS};
 
@@ -147,8 +147,13 @@ async fn a_model_is_shown_eight_tools_in_few_words() {
     let folder = tempfile::tempdir().unwrap();
     let stores = Arc::new(SqliteStores::open(&folder.path().join("memory.db")).unwrap());
     let clock = Arc::new(|| START);
-    let options =
-        Options { shown: ToolExposure::Everyday, seed: Some(1), clock, dreams: false, ..Options::new(stores) };
+    let options = MemoryOptions {
+        shown: ToolExposure::Everyday,
+        seed: Some(1),
+        clock,
+        dreams: false,
+        ..MemoryOptions::new(stores)
+    };
     let server = MemoryServer::new(options).unwrap();
     let mut client = Client::of(&server).await;
     let listed = client.request("tools/list", json!({})).await;

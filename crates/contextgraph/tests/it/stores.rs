@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use switchboard_contextgraph::graph::Memory as Known;
-use switchboard_contextgraph::graph::edges::{Edge, Kind};
-use switchboard_contextgraph::store::{Answered, Batch, Body, MAX_QUERIES, MemoryRevision, QUERY, Record, Stores};
+use switchboard_contextgraph::graph::edges::{Edge, EdgeKind};
+use switchboard_contextgraph::store::{
+    Answered, Batch, MAX_QUERIES, MemoryRevision, QUERY, Record, RecordBody, Stores,
+};
 use switchboard_contextgraph::vector::Sparse;
 use switchboard_contextgraph::{Id, SqliteStores};
 
@@ -63,8 +65,8 @@ fn finding(number: u128) -> Option<(Vec<i8>, Sparse)> {
     Some((row, Sparse { indices: vec![1, 30_521], values: vec![0.5, number as f32] }))
 }
 
-fn body(number: u128) -> Body {
-    Body {
+fn body(number: u128) -> RecordBody {
+    RecordBody {
         id: Id(number),
         content: format!("text {number} \u{0} \u{e4}\u{1f600}"),
         rationale: number.is_multiple_of(2).then(|| "why\u{0}".to_owned()),
@@ -76,7 +78,7 @@ fn edge(source: u128, target: u128, weight: f32) -> Edge {
     Edge {
         source: Id(source),
         target: Id(target),
-        kind: Kind::Causes,
+        kind: EdgeKind::Causes,
         weight,
         confidence: 0.75,
         created_at: 5,
@@ -259,11 +261,11 @@ fn one_memory_may_change_twice_at_once(stores: &dyn Stores) {
 
 fn edges_go_and_come_back(stores: &dyn Stores) {
     write(stores, "s", &Batch { edges: vec![edge(1, 2, 0.5), edge(2, 3, 0.5)], ..Batch::default() });
-    let gone = vec![(Id(1), Id(2), Kind::Causes), (Id(7), Id(8), Kind::Causes)];
+    let gone = vec![(Id(1), Id(2), EdgeKind::Causes), (Id(7), Id(8), EdgeKind::Causes)];
     write(stores, "s", &Batch { gone, ..Batch::default() });
     let mut storage = stores.open("s").unwrap();
     let changes = storage.changes(1).unwrap().unwrap();
-    assert_eq!((changes.gone, changes.edges.len()), (vec![(Id(1), Id(2), Kind::Causes)], 0));
+    assert_eq!((changes.gone, changes.edges.len()), (vec![(Id(1), Id(2), EdgeKind::Causes)], 0));
     write(stores, "s", &Batch { edges: vec![edge(1, 2, 0.7)], ..Batch::default() });
     let all = storage.changes(0).unwrap().unwrap();
     assert_eq!((all.gone.len(), all.edges), (0, vec![edge(1, 2, 0.7), edge(2, 3, 0.5)]));

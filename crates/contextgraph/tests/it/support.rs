@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_contextgraph::server::{Answer, MemoryCaller};
+use switchboard_contextgraph::server::{MemoryAnswer, MemoryCaller};
 use switchboard_contextgraph::store::Stores;
-use switchboard_contextgraph::{MemoryServer, Options, Problem, SqliteStores};
+use switchboard_contextgraph::{MemoryOptions, MemoryServer, Problem, SqliteStores};
 use switchboard_peer::duplex;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -37,11 +37,11 @@ impl Memory {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let now = Arc::new(AtomicU64::new(now));
         let clock = now.clone();
-        let options = Options {
+        let options = MemoryOptions {
             seed: Some(7),
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             dreams: false,
-            ..Options::new(stores)
+            ..MemoryOptions::new(stores)
         };
         Self { folder, server: MemoryServer::new(options).unwrap(), now }
     }
@@ -55,7 +55,7 @@ impl Memory {
         self.now.fetch_add(milliseconds, Ordering::Relaxed);
     }
 
-    pub(crate) fn answer(&self, tool: &str, arguments: Value) -> Answer {
+    pub(crate) fn answer(&self, tool: &str, arguments: Value) -> MemoryAnswer {
         self.pass(100);
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         self.server.call(&MemoryCaller { principal: "tester".to_owned(), ..MemoryCaller::default() }, tool, &arguments)

@@ -1,6 +1,6 @@
 //! What is put on record of a server's question: who answered what, to which text, in which call.
 
-use switchboard_flow::callback::{Bound, text_hash};
+use switchboard_flow::callback::{CallbackBound, text_hash};
 use switchboard_gate::audit::{self, Auditor, event, result};
 use switchboard_protocol::fault::Fault;
 use switchboard_protocol::mgp::callback::{CallbackRequest, CallbackType};
@@ -61,7 +61,13 @@ impl QuestionRecord<'_> {
     }
 
     /// Puts on record that a question was not asked, because too many are open.
-    pub(super) fn too_many(&self, server: &Server, about: Option<&About>, request: &CallbackRequest, bound: Bound) {
+    pub(super) fn too_many(
+        &self,
+        server: &Server,
+        about: Option<&About>,
+        request: &CallbackRequest,
+        bound: CallbackBound,
+    ) {
         let actor = about.map_or_else(audit::kernel, |about| audit::principal(&about.client.session));
         let noted = audit::event_of(event::CALLBACK_REFUSED, actor, result::BLOCKED);
         let noted = audit::with(described(noted, server, about, request), "bound", bound.as_str());

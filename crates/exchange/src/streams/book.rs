@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_flow::stream::{Bounds, Ledger};
+use switchboard_flow::stream::{Ledger, StreamBounds};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_wire::Raw;
@@ -61,7 +61,7 @@ struct Open {
 impl Default for Streams {
     fn default() -> Self {
         Self {
-            ledger: Arc::new(Ledger::new(Bounds::default())),
+            ledger: Arc::new(Ledger::new(StreamBounds::default())),
             in_flight: InFlightRequests::default(),
             begun: Notify::new(),
             open: Mutex::default(),

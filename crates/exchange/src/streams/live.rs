@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use switchboard_flow::stream::{Checkpoint, Ledger, MissedPiece, Piece, Stream, Taken};
+use switchboard_flow::stream::{Checkpoint, Ledger, MissedPiece, Piece, Stream, TakenPiece};
 use switchboard_gate::{CallAuthority, Continued, Presented};
 use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendError, Session, random_token};
 use switchboard_protocol::fault::Fault;
@@ -314,7 +314,7 @@ impl Live {
             (state.stream.take(piece), state.theirs.clone())
         };
         match taken {
-            Taken::New { missing } => {
+            TakenPiece::New { missing } => {
                 if let (false, Some(theirs)) = (missing.is_empty(), theirs) {
                     let numbers: Vec<Raw> = missing.into_iter().map(Raw::number).collect();
                     let params =
@@ -323,7 +323,7 @@ impl Live {
                 }
                 self.flush();
             }
-            Taken::Again | Taken::TooFar => {}
+            TakenPiece::Again | TakenPiece::TooFar => {}
         }
     }
 

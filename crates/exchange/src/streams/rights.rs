@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use switchboard_gate::audit::{self, event, result};
+use switchboard_gate::audit::{self, event, result, step};
 use switchboard_gate::{Continued, Continuing, Tables, beyond_limits};
 use switchboard_peer::{CallError, Context};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -33,7 +33,7 @@ impl<H: Host> Exchange<H> {
                     exchange.judge_stream(&live).await;
                 });
             } else {
-                self.revoke_stream(&live, "access");
+                self.revoke_stream(&live, step::ACCESS);
             }
         }
         self.end_revoked_parked(&tables);
@@ -44,7 +44,7 @@ impl<H: Host> Exchange<H> {
     pub(crate) fn end_unproven(&self, now: SystemTime) {
         for live in self.streams().running() {
             if live.reader().session.identity.is_revoked(now) {
-                self.revoke_stream(&live, "token");
+                self.revoke_stream(&live, step::TOKEN);
             }
         }
         self.end_unproven_parked(now);
@@ -54,7 +54,7 @@ impl<H: Host> Exchange<H> {
     pub(super) async fn judge_stream(&self, live: &Arc<Live>) -> bool {
         let tables = self.host.gate().granted.latest();
         if !self.has_right(&tables, live) {
-            self.revoke_stream(live, "access");
+            self.revoke_stream(live, step::ACCESS);
             return false;
         }
         let (tool, authority) = (live.continued(), live.authority());
@@ -63,7 +63,7 @@ impl<H: Host> Exchange<H> {
             return true;
         }
         if !Box::pin(self.host.gate().is_within_limits(&tables, &live.context, &tool, &authority)).await {
-            self.revoke_stream(live, "limits");
+            self.revoke_stream(live, step::LIMITS);
             return false;
         }
         live.set_limits(limits);
@@ -82,8 +82,8 @@ impl<H: Host> Exchange<H> {
     fn revoke_stream(&self, live: &Live, step: &'static str) {
         let taken_back = "the right to use this tool was taken back while the call ran";
         let why = match step {
-            "limits" => beyond_limits(),
-            "token" => Fault::new(FaultKind::AuthExpired, "the token that this call was made with has ended"),
+            step::LIMITS => beyond_limits(),
+            step::TOKEN => Fault::new(FaultKind::AuthExpired, "the token that this call was made with has ended"),
             _ => Fault::new(FaultKind::AccessDenied, taken_back),
         };
         // It was sent, and nobody waits for how it ends.
@@ -93,7 +93,7 @@ impl<H: Host> Exchange<H> {
         }
         let event = audit::event_of(event::TOOL_BLOCKED, audit::principal(&live.reader().session), result::BLOCKED);
         let event = audit::about(event, live.server.id(), Some(&live.tool));
-        let event = audit::with(audit::with(event, "step", step), "what", "stream");
+        let event = audit::with(audit::with(event, step::KEY, step), "what", "stream");
         self.host.gate().audit().note_now(&audit::with(event, "operation", live.operation.as_ref()));
     }
 

@@ -6,13 +6,17 @@ fn request(id: &str, kind: CallbackType) -> CallbackRequest {
     CallbackRequest::new(id, kind)
 }
 
-fn table() -> (Table, Origin, Instant) {
-    (Table::new(Limits { of_server: 3, ..Limits::default() }), origin("s", "ann", 1), Instant::now())
+fn table() -> (CallbackTable, CallbackOrigin, Instant) {
+    (
+        CallbackTable::new(CallbackLimits { of_server: 3, ..CallbackLimits::default() }),
+        origin("s", "ann", 1),
+        Instant::now(),
+    )
 }
 
-fn origin(server: &str, principal: &str, scope: u64) -> Origin {
+fn origin(server: &str, principal: &str, scope: u64) -> CallbackOrigin {
     // A connection of its own for each.
-    Origin { server: server.into(), principal: principal.into(), scope, connection: scope }
+    CallbackOrigin { server: server.into(), principal: principal.into(), scope, connection: scope }
 }
 
 fn new(id: &str) -> Came {
@@ -26,7 +30,7 @@ fn saying(id: &str, message: &str) -> CallbackRequest {
 #[test]
 fn a_question_that_comes_again_is_not_asked_again() {
     let (mut table, ours, now) = table();
-    let ask = |table: &mut Table| {
+    let ask = |table: &mut CallbackTable| {
         let mut again = request("cb-1", CallbackType::Input);
         again.timeout_ms = Some(1);
         table.ask("ours", ours.clone(), again, now)
@@ -130,8 +134,8 @@ fn it_is_put_again_three_times_and_then_given_up() {
 
 #[test]
 fn the_questions_of_one_principal_shut_off_nobody_elses() {
-    let limits = Limits { open: 16, of_server: 8, of_principal: 4, ..Limits::default() };
-    let (mut table, now) = (Table::new(limits), Instant::now());
+    let limits = CallbackLimits { open: 16, of_server: 8, of_principal: 4, ..CallbackLimits::default() };
+    let (mut table, now) = (CallbackTable::new(limits), Instant::now());
     let mut ask = |number: u64, server: &str, principal: &str| {
         let asked = request("cb", CallbackType::Input);
         table.ask(&format!("ours-{number}"), origin(server, principal, number), asked, now)
@@ -139,7 +143,7 @@ fn the_questions_of_one_principal_shut_off_nobody_elses() {
     // A server whose calls of one principal never end, and others beside it.
     let came: Vec<Came> = (0..64).map(|number| ask(number, if number % 2 == 0 { "s" } else { "t" }, "eve")).collect();
     assert_eq!(came.iter().filter(|came| matches!(came, Came::New { .. })).count(), 4);
-    assert_eq!(came[4], Came::TooMany { bound: Bound::Principal, is_first: true });
+    assert_eq!(came[4], Came::TooMany { bound: CallbackBound::Principal, is_first: true });
     for (number, server, principal) in [(100, "s", "ann"), (101, "t", "bob"), (102, "s", "")] {
         assert_eq!(ask(number, server, principal), new(&format!("ours-{number}")), "{principal} at {server}");
     }
@@ -158,7 +162,7 @@ fn nobody_asks_without_end() {
         came.push(table.ask(&format!("ours-{number}"), ours.clone(), asked, now));
     }
     assert!(came[..3].iter().all(|came| matches!(came, Came::New { .. })));
-    let too_many = |is_first| Came::TooMany { bound: Bound::Server, is_first };
+    let too_many = |is_first| Came::TooMany { bound: CallbackBound::Server, is_first };
     assert_eq!(came[3..], [too_many(true), too_many(false)]);
     let mut long = request("long", CallbackType::Input);
     long.timeout_ms = Some(u64::MAX);
@@ -177,8 +181,10 @@ fn yes_and_no_in_the_server_s_own_words() {
 /// The server knows an answer by the id alone, so that a yes to one question might be taken for a yes to the other.
 #[test]
 fn two_calls_that_ask_under_one_id_on_one_connection_both_end() {
-    let on_one =
-        |server: &str, principal: &str, scope: u64| Origin { connection: 7, ..origin(server, principal, scope) };
+    let on_one = |server: &str, principal: &str, scope: u64| CallbackOrigin {
+        connection: 7,
+        ..origin(server, principal, scope)
+    };
     for (other, collides) in [
         (on_one("s", "bob", 2), true),
         (on_one("s", "ann", 2), true),

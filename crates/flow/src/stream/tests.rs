@@ -8,12 +8,12 @@ use switchboard_wire::Raw;
 
 use super::*;
 
-fn ledger(bounds: Bounds) -> Arc<Ledger> {
+fn ledger(bounds: StreamBounds) -> Arc<Ledger> {
     Arc::new(Ledger::new(bounds))
 }
 
 fn stream() -> Stream {
-    Stream::new(ledger(Bounds::default()))
+    Stream::new(ledger(StreamBounds::default()))
 }
 
 fn text(words: &str) -> Raw {
@@ -30,17 +30,17 @@ fn sent(stream: &mut Stream, now: Instant) -> Vec<u64> {
 
 #[test]
 fn pieces_pass_as_they_come_and_missing_ones_are_asked_for_once() {
-    let new = |missing: &[u64]| Taken::New { missing: missing.to_vec() };
-    let cases: &[(&[u64], &[Taken])] = &[
+    let new = |missing: &[u64]| TakenPiece::New { missing: missing.to_vec() };
+    let cases: &[(&[u64], &[TakenPiece])] = &[
         (&[0, 1, 2], &[new(&[]), new(&[]), new(&[])]),
-        (&[0, 0, 1], &[new(&[]), Taken::Again, new(&[])]),
+        (&[0, 0, 1], &[new(&[]), TakenPiece::Again, new(&[])]),
         (&[0, 3, 4, 1, 2], &[new(&[]), new(&[1, 2]), new(&[]), new(&[]), new(&[])]),
-        (&[2, 5, 2], &[new(&[0, 1]), new(&[3, 4]), Taken::Again]),
-        (&[0, 1_000_000], &[new(&[]), Taken::TooFar]),
+        (&[2, 5, 2], &[new(&[0, 1]), new(&[3, 4]), TakenPiece::Again]),
+        (&[0, 1_000_000], &[new(&[]), TakenPiece::TooFar]),
     ];
     for (indices, expected) in cases {
         let mut stream = stream();
-        let taken: Vec<Taken> = indices.iter().map(|index| stream.take(piece(*index))).collect();
+        let taken: Vec<TakenPiece> = indices.iter().map(|index| stream.take(piece(*index))).collect();
         assert_eq!(&taken, expected, "{indices:?}");
     }
 }
@@ -72,7 +72,7 @@ fn a_pace_holds_back_and_zero_halts() {
 
 #[test]
 fn what_was_let_go_is_said_to_be_lost() {
-    let small = Bounds { bytes: 1 << 20, pieces: 2, total: 1 << 20 };
+    let small = StreamBounds { bytes: 1 << 20, pieces: 2, total: 1 << 20 };
     let mut stream = Stream::new(ledger(small));
     (0..4).for_each(|index| drop(stream.take(piece(index))));
     assert_eq!(stream.dropped(), 2);
@@ -90,13 +90,13 @@ fn a_reader_that_comes_back_gets_what_it_lacks() {
     assert_eq!(stream.read_from(2), Vec::<u64>::new());
     let _ = stream.take(piece(4));
     assert_eq!(sent(&mut stream, now), [2, 3, 4]);
-    let mut resumed = Stream::resumed(ledger(Bounds::default()), 2, 0);
+    let mut resumed = Stream::resumed(ledger(StreamBounds::default()), 2, 0);
     (0..4).for_each(|index| drop(resumed.take(piece(index))));
     assert_eq!(sent(&mut resumed, now), [2, 3]);
     // A server that goes on by itself begins where its own checkpoint was.
-    let mut resumed = Stream::resumed(ledger(Bounds::default()), 3, 2);
-    assert_eq!(resumed.take(piece(2)), Taken::New { missing: vec![] });
-    assert_eq!(resumed.take(piece(3)), Taken::New { missing: vec![] });
+    let mut resumed = Stream::resumed(ledger(StreamBounds::default()), 3, 2);
+    assert_eq!(resumed.take(piece(2)), TakenPiece::New { missing: vec![] });
+    assert_eq!(resumed.take(piece(3)), TakenPiece::New { missing: vec![] });
     assert_eq!((sent(&mut resumed, now), resumed.came(), resumed.whole()), (vec![3], 2, 4));
 }
 
@@ -143,7 +143,7 @@ fn tokens_open_with_their_key_only() {
 
 #[test]
 fn a_full_house_still_lets_pieces_pass() {
-    let tight = ledger(Bounds { bytes: 1 << 10, pieces: 8, total: 300 });
+    let tight = ledger(StreamBounds { bytes: 1 << 10, pieces: 8, total: 300 });
     let mut streams: Vec<Stream> = (0..50).map(|_| Stream::new(tight.clone())).collect();
     let now = Instant::now();
     for round in 0..20 {
@@ -163,7 +163,7 @@ proptest! {
     /// are even at the end.
     #[test]
     fn laws(indices in proptest::collection::vec(0u64..60, 0..200), take_every in 1usize..5, pieces in 1usize..20) {
-        let bounds = Bounds { bytes: 4 << 10, pieces, total: 6 << 10 };
+        let bounds = StreamBounds { bytes: 4 << 10, pieces, total: 6 << 10 };
         let ledger = ledger(bounds);
         let now = Instant::now();
         {
@@ -172,12 +172,12 @@ proptest! {
             let mut came = BTreeSet::new();
             for (step, index) in indices.iter().enumerate() {
                 match stream.take(piece(*index)) {
-                    Taken::New { missing } => {
+                    TakenPiece::New { missing } => {
                         prop_assert!(came.insert(*index));
                         prop_assert!(missing.iter().all(|number| number < index && !came.contains(number)));
                     }
-                    Taken::Again => prop_assert!(came.contains(index)),
-                    Taken::TooFar => prop_assert!(false),
+                    TakenPiece::Again => prop_assert!(came.contains(index)),
+                    TakenPiece::TooFar => prop_assert!(false),
                 }
                 if step % take_every == 0 {
                     seen.extend(sent(&mut stream, now));
@@ -227,7 +227,7 @@ proptest! {
 
 #[test]
 fn what_was_let_go_before_it_was_sent_is_not_passed_over() {
-    let bounds = Bounds { pieces: 2, ..Bounds::default() };
+    let bounds = StreamBounds { pieces: 2, ..StreamBounds::default() };
     let (mut stream, now) = (Stream::new(ledger(bounds)), Instant::now());
     stream.take(piece(0));
     assert_eq!(sent(&mut stream, now), [0]);

@@ -51,8 +51,8 @@ fn filters() {
     assert!(Filter::read(None).expect("none").passes(Severity::Info, &data));
 }
 
-fn wanted(principal: &str, patterns: &[&str]) -> Wanted {
-    Wanted {
+fn wanted(principal: &str, patterns: &[&str]) -> WantedEvents {
+    WantedEvents {
         principal: principal.into(),
         owner: None,
         patterns: patterns.iter().filter_map(|pattern| Pattern::read(pattern)).collect(),
@@ -75,7 +75,7 @@ fn told(pairs: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 #[test]
 fn each_counts_its_own() {
-    let (mut book, now) = (Book::new(Limits::default()), Instant::now());
+    let (mut book, now) = (Book::new(SubscriptionLimits::default()), Instant::now());
     book.subscribe("one".into(), wanted("ann", &["tool.*"]), now).expect("room");
     book.subscribe("two".into(), wanted("bob", &["*"]), now).expect("room");
     assert_eq!(offer(&mut book, "system.x", None, 1), told(&[("two", 1)]));
@@ -87,7 +87,7 @@ fn each_counts_its_own() {
 
 #[test]
 fn an_event_that_was_asked_for_by_two_patterns_comes_once() {
-    let (mut book, now) = (Book::new(Limits::default()), Instant::now());
+    let (mut book, now) = (Book::new(SubscriptionLimits::default()), Instant::now());
     book.subscribe("one".into(), wanted("ann", &["model.*", "model.a"]), now).expect("room");
     book.subscribe("two".into(), wanted("ann", &["model.a"]), now).expect("room");
     assert_eq!(offer(&mut book, "model.a", Some("model.*"), 1), told(&[("one", 1)]));
@@ -96,7 +96,7 @@ fn an_event_that_was_asked_for_by_two_patterns_comes_once() {
 
 #[test]
 fn what_was_missed_can_be_had_again_as_far_as_it_is_kept() {
-    let limits = Limits { events: 3, ..Limits::default() };
+    let limits = SubscriptionLimits { events: 3, ..SubscriptionLimits::default() };
     let (mut book, now) = (Book::new(limits), Instant::now());
     book.subscribe("one".into(), wanted("ann", &["a"]), now).expect("room");
     (1..=5).for_each(|event| drop(offer(&mut book, "a", None, event)));
@@ -115,9 +115,9 @@ fn what_was_missed_can_be_had_again_as_far_as_it_is_kept() {
 
 #[test]
 fn lives_end_and_asking_prolongs_them() {
-    let (mut book, now) = (Book::<u32>::new(Limits::default()), Instant::now());
-    let short = Wanted { life: Some(Duration::from_secs(10)), ..wanted("ann", &["a"]) };
-    let forever = Wanted { life: Some(Duration::from_secs(1 << 40)), ..wanted("ann", &["a"]) };
+    let (mut book, now) = (Book::<u32>::new(SubscriptionLimits::default()), Instant::now());
+    let short = WantedEvents { life: Some(Duration::from_secs(10)), ..wanted("ann", &["a"]) };
+    let forever = WantedEvents { life: Some(Duration::from_secs(1 << 40)), ..wanted("ann", &["a"]) };
     book.subscribe("short".into(), short.clone(), now).expect("room");
     book.subscribe("asked".into(), short, now).expect("room");
     let life = book.subscribe("long".into(), forever, now).expect("room");
@@ -131,7 +131,7 @@ fn lives_end_and_asking_prolongs_them() {
 
 #[test]
 fn nobody_takes_all_the_room() {
-    let limits = Limits { subscriptions: 3, of_one: 2, patterns: 1, ..Limits::default() };
+    let limits = SubscriptionLimits { subscriptions: 3, of_one: 2, patterns: 1, ..SubscriptionLimits::default() };
     let (mut book, now) = (Book::<u32>::new(limits), Instant::now());
     assert_eq!(book.subscribe("0".into(), wanted("ann", &["a", "b"]), now), Err(Refused::TooManyPatterns));
     for id in ["1", "2"] {
@@ -146,7 +146,7 @@ proptest! {
     /// Numbers grow by one, what is kept stays within bounds, and the books are even when all have gone.
     #[test]
     fn laws(steps in proptest::collection::vec((0u8..4, 0usize..6), 0..200)) {
-        let limits = Limits { events: 5, bytes: 200, subscriptions: 6, ..Limits::default() };
+        let limits = SubscriptionLimits { events: 5, bytes: 200, subscriptions: 6, ..SubscriptionLimits::default() };
         let (mut book, now) = (Book::new(limits), Instant::now());
         let mut last: HashMap<String, u64> = HashMap::new();
         for (step, which) in steps {

@@ -7,47 +7,45 @@ use switchboard_store::Reuse;
 use switchboard_wire::{Edit, Id, Notification, Raw};
 use tokio::time::Instant;
 
-use super::pending::AskedAbout;
 use super::question::Question;
 use super::{Answered, AskOutcome};
 use crate::Gate;
+use crate::pending_confirmations::AskedAbout;
 
 /// How often a question that nobody answers is asked again, under the same id.
 const REPEATS: u64 = 3;
 /// How long an answer is waited for before that.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Gate<'_> {
-    /// Asks, and asks again: a notification can be lost.
-    pub(super) async fn ask_by_callback(&self, question: &Question<'_>) -> AskOutcome {
-        let context = question.attempt.context;
-        let wait = self.options().approval_wait;
-        let deadline = Instant::now() + wait;
-        let attempt = question.attempt;
-        let asked = AskedAbout {
-            principal: context.session.principal.clone(),
-            server: attempt.server.id().clone(),
-            tool: attempt.called().map(|(tool, exposed)| (tool.into(), exposed.into())),
-        };
-        let Some(mut answer) = self.desk.expect(&question.id, asked, params(question, wait, None)) else {
+/// Asks, and asks again: a notification can be lost.
+pub(super) async fn ask_by_callback(gate: &Gate<'_>, question: &Question<'_>) -> AskOutcome {
+    let context = question.attempt.context;
+    let wait = gate.options().approval_wait;
+    let deadline = Instant::now() + wait;
+    let attempt = question.attempt;
+    let asked = AskedAbout {
+        principal: context.session.principal.clone(),
+        server: attempt.server.id().clone(),
+        tool: attempt.called().map(|(tool, exposed)| (tool.into(), exposed.into())),
+    };
+    let Some(mut answer) = gate.desk.expect(&question.id, asked, params(question, wait, None)) else {
+        return AskOutcome::Nobody;
+    };
+    for attempt in 1..=REPEATS + 1 {
+        let params = params(question, wait, Some(attempt));
+        if context.remote.notify(Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))).is_err() {
             return AskOutcome::Nobody;
-        };
-        for attempt in 1..=REPEATS + 1 {
-            let params = params(question, wait, Some(attempt));
-            if context.remote.notify(Notification::new(mgp::method::CALLBACK_REQUEST, Some(params))).is_err() {
-                return AskOutcome::Nobody;
-            }
-            let last = attempt > REPEATS;
-            let until = if last { deadline } else { deadline.min(Instant::now() + ANSWER_TIMEOUT) };
-            match tokio::time::timeout_at(until, &mut answer).await {
-                Ok(Ok(answer)) => return AskOutcome::Answered(read(&answer)),
-                Ok(Err(_)) => return AskOutcome::Nobody,
-                Err(_) if until >= deadline => break,
-                Err(_) => {}
-            }
         }
-        AskOutcome::Silent
+        let last = attempt > REPEATS;
+        let until = if last { deadline } else { deadline.min(Instant::now() + ANSWER_TIMEOUT) };
+        match tokio::time::timeout_at(until, &mut answer).await {
+            Ok(Ok(answer)) => return AskOutcome::Answered(read(&answer)),
+            Ok(Err(_)) => return AskOutcome::Nobody,
+            Err(_) if until >= deadline => break,
+            Err(_) => {}
+        }
     }
+    AskOutcome::Silent
 }
 
 /// What a client is asked, and which try it is.

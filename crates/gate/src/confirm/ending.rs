@@ -12,7 +12,7 @@ use switchboard_store::{Approvals, Decision, Digest, StoreError, Verdict};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::{ANSWER_TTL, Answered, Question, later, unanswerable};
+use super::{ANSWER_TTL, Answered, Question, decide, later, unanswerable};
 use crate::{Gate, GateState};
 
 /// How long whoever is told waits for the store to know as well.
@@ -111,7 +111,7 @@ impl Question<'_> {
     ) -> Result<(), Fault> {
         let mut pause = RETRY;
         loop {
-            match gate.decide(self.approvals, &self.id, yes, by).await {
+            match decide(gate, self.approvals, &self.id, yes, by).await {
                 Ok(_) => return Ok(()),
                 Err(error) if Instant::now() + pause >= until => return Err(unanswerable(error)),
                 Err(_) => tokio::time::sleep(pause).await,

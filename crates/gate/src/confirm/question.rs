@@ -3,6 +3,7 @@
 //! The person sees every character that would be sent, whatever it looks like: what is left out of a question is not
 //! agreed to. A question therefore may hold secrets. It is kept only while it waits, in the owner's own file.
 
+use crate::rights;
 use std::borrow::Cow;
 
 use jiff::Timestamp;
@@ -14,9 +15,10 @@ use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall,
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
-use super::{ANSWER_TTL, MAX_OPEN_QUESTIONS, MOST_OF_ONE, later, unanswerable};
+use super::{ANSWER_TTL, MOST_OF_ONE, later, unanswerable};
 use crate::Gate;
-use crate::audit::{self, event, result};
+use crate::audit::{self, event, result, step};
+use crate::pending_confirmations::MAX_OPEN_QUESTIONS;
 use crate::refused::refused;
 use crate::tables::EXPIRED;
 use crate::{Attempt, Sent};
@@ -106,7 +108,7 @@ impl Question<'_> {
                 Fault::new(FaultKind::ResourceExhausted, "too many calls wait for a person")
             };
             let event = self.attempt.event(event::TOOL_REJECTED, result::BLOCKED);
-            let event = audit::with(audit::with(event, "step", "confirmation"), "reason", fault.message());
+            let event = audit::with(audit::with(event, step::KEY, step::CONFIRMATION), "reason", fault.message());
             gate.audit.note(refused(event, &fault)).await;
             return Err(fault);
         }
@@ -156,7 +158,7 @@ impl Question<'_> {
                 refused @ Claimed::Refused(_) => return Ok(refused),
             };
             let is_over = gate.desk.is_closed(&approval.held.id);
-            if !is_over && !gate.has_outlived_its_grant(&approval, now).await? {
+            if !is_over && !rights::has_outlived_its_grant(gate, &approval, now).await? {
                 return Ok(Claimed::Granted(approval));
             }
             self.approvals.withdraw(&approval.held.id, EXPIRED, now).await.map_err(unanswerable)?;

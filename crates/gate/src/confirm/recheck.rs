@@ -9,7 +9,7 @@ use switchboard_protocol::mcp::method;
 use switchboard_upstream::{Curated, ListKind, Server, ServerPolicy};
 use switchboard_wire::{Id, Raw, Request};
 
-use crate::audit::{self, event, result};
+use crate::audit::{self, event, result, step};
 use crate::refused::refused;
 use crate::scopes::{Presented, ScopeTarget};
 use crate::surroundings::Destination;
@@ -49,121 +49,6 @@ pub(crate) struct CurrentTool {
 }
 
 impl Gate<'_> {
-    /// Finds the tool or prompt that a person agreed to once more. Where it is gone, held back, or another one than the
-    /// person was asked about, the answer to the client.
-    ///
-    /// # Errors
-    /// Its server does not come back.
-    pub(crate) async fn look_up_again(
-        &self,
-        attempt: &Attempt<'_>,
-    ) -> Result<Result<Option<CurrentTool>, Reply>, Fault> {
-        if attempt.context.session.identity.ended.is_cancelled() {
-            return Ok(Err(self.token_ended(attempt).await));
-        }
-        if let Some(server) = self.server(attempt.server.id())
-            && server.hub_now().is_none()
-        {
-            // What comes back may say other things of itself than what was there before.
-            server.hub().await?;
-        }
-        match self.current(attempt) {
-            Ok(current) => Ok(Ok(current)),
-            Err(fault) => Ok(Err(self.changed(attempt, fault).await)),
-        }
-    }
-
-    /// The tool, prompt or resource of an attempt as it is known now; nothing for what has no definition.
-    ///
-    /// # Errors
-    /// It is gone, held back, or another one than the person is asked about.
-    fn current(&self, attempt: &Attempt<'_>) -> Result<Option<CurrentTool>, Fault> {
-        let (found, original) = match attempt.subject {
-            // Its name may be a longer one since another server came; the tool is the same.
-            Subject::Tool => (self.tool_asked_about(attempt), attempt.tool),
-            Subject::Prompt => {
-                let original = attempt.tool.split_once(':').map_or(attempt.tool, |(_, original)| original);
-                (self.offers().prompt(attempt.exposed), original)
-            }
-            Subject::Resource => {
-                // It is read where it is now, by what holds for it there.
-                let found = self.around.resource(attempt.exposed, &attempt.context.session.principal);
-                let found = found.filter(|(server, _)| server.id() == attempt.server.id());
-                let (server, policy) = found.ok_or_else(|| unknown_resource(attempt.exposed))?;
-                if policy.definition() == attempt.policy.definition() {
-                    return Ok(Some(CurrentTool { server, policy }));
-                }
-                return Err(not_called(attempt, FaultKind::DefinitionHeld, "what it is read by has changed since"));
-            }
-            // What has no definition cannot have another one.
-            _ => return Ok(None),
-        };
-        let curated = found.as_ref().and_then(|place| place.curated.as_deref());
-        if attempt.subject == Subject::Tool && curated.is_some_and(|curated| is_filled_otherwise(curated, attempt)) {
-            return Err(not_called(attempt, FaultKind::DefinitionHeld, OTHERWISE));
-        }
-        let current = found.and_then(|place| {
-            let same = place.server.id() == attempt.server.id() && *place.original == *original;
-            let policy = place.policy.filter(|_| same)?;
-            Some(CurrentTool { server: place.server, policy })
-        });
-        let (kind, why) = match current {
-            Some(current) if current.policy.definition() == attempt.policy.definition() => return Ok(Some(current)),
-            Some(_) => (FaultKind::DefinitionHeld, "its definition has changed since a person was asked about it"),
-            None if attempt.server.quarantine().contains_key(attempt.tool) => (
-                FaultKind::DefinitionHeld,
-                "its definition has changed since a person was asked about it, and is held back",
-            ),
-            None => return Err(gone(attempt)),
-        };
-        Err(not_called(attempt, kind, why))
-    }
-
-    fn tool_asked_about(&self, attempt: &Attempt<'_>) -> Option<Destination> {
-        let offers = self.offers();
-        let is_it = |place: &Destination| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
-        let by_name = offers.tool(attempt.exposed).filter(is_it);
-        by_name.or_else(|| offers.tool_of(attempt.server.id(), attempt.tool).map(|(_, place)| place))
-    }
-
-    /// Judges an attempt that waits for a person by the servers, lists and settings that there are now. A server that is on
-    /// its way up is waited for: until it is there, nothing can be said of its tools.
-    ///
-    /// # Errors
-    /// As [`Self::check_rights`].
-    pub(crate) async fn judge_anew(&self, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
-        let Some(server) = self.server(attempt.server.id()) else {
-            return Ok(Some(self.changed(attempt, gone(attempt)).await));
-        };
-        // Whatever the server says once it is there.
-        if let Err(fault) = still_set(&server.policy_now(), attempt) {
-            return Ok(Some(self.changed(attempt, fault).await));
-        }
-        if server.hub_now().is_none() {
-            return Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await;
-        }
-        match self.current(attempt) {
-            Err(fault) => Ok(Some(self.changed(attempt, fault).await)),
-            Ok(Some(now)) => {
-                Box::pin(self.check_rights(&Attempt { server: &now.server, policy: &now.policy, ..*attempt })).await
-            }
-            Ok(None) => Box::pin(self.check_rights(&Attempt { server: &server, ..*attempt })).await,
-        }
-    }
-
-    /// The answer to a call whose token has ended while a person was asked about it.
-    pub(crate) async fn token_ended(&self, attempt: &Attempt<'_>) -> Reply {
-        let text = format!("the token that `{}` was called with has ended", attempt.exposed);
-        self.changed(attempt, Fault::new(FaultKind::AuthExpired, text)).await
-    }
-
-    async fn changed(&self, attempt: &Attempt<'_>, fault: Fault) -> Reply {
-        let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), "step", "confirmation");
-        let event = audit::with(event, "reason", fault.message());
-        self.audit.note(refused(event, &fault)).await;
-        attempt.refusal(&fault)
-    }
-
     /// Whether whoever sends this request may answer the question about a held call: only who may make the call itself,
     /// with the rights it shows now.
     ///
@@ -188,6 +73,121 @@ impl Gate<'_> {
         Ok(self.access(&tables, session, &server, named).allow
             && self.is_in_scope(context, &Presented::of(context, None), ScopeTarget { server: server.id(), tool }))
     }
+}
+
+/// Finds the tool or prompt that a person agreed to once more. Where it is gone, held back, or another one than the
+/// person was asked about, the answer to the client.
+///
+/// # Errors
+/// Its server does not come back.
+pub(crate) async fn look_up_again(
+    gate: &Gate<'_>,
+    attempt: &Attempt<'_>,
+) -> Result<Result<Option<CurrentTool>, Reply>, Fault> {
+    if attempt.context.session.identity.ended.is_cancelled() {
+        return Ok(Err(token_ended(gate, attempt).await));
+    }
+    if let Some(server) = gate.server(attempt.server.id())
+        && server.hub_now().is_none()
+    {
+        // What comes back may say other things of itself than what was there before.
+        server.hub().await?;
+    }
+    match current(gate, attempt) {
+        Ok(current) => Ok(Ok(current)),
+        Err(fault) => Ok(Err(changed(gate, attempt, fault).await)),
+    }
+}
+
+/// The tool, prompt or resource of an attempt as it is known now; nothing for what has no definition.
+///
+/// # Errors
+/// It is gone, held back, or another one than the person is asked about.
+fn current(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Result<Option<CurrentTool>, Fault> {
+    let (found, original) = match attempt.subject {
+        // Its name may be a longer one since another server came; the tool is the same.
+        Subject::Tool => (tool_asked_about(gate, attempt), attempt.tool),
+        Subject::Prompt => {
+            let original = attempt.tool.split_once(':').map_or(attempt.tool, |(_, original)| original);
+            (gate.offers().prompt(attempt.exposed), original)
+        }
+        Subject::Resource => {
+            // It is read where it is now, by what holds for it there.
+            let found = gate.around.resource(attempt.exposed, &attempt.context.session.principal);
+            let found = found.filter(|(server, _)| server.id() == attempt.server.id());
+            let (server, policy) = found.ok_or_else(|| unknown_resource(attempt.exposed))?;
+            if policy.definition() == attempt.policy.definition() {
+                return Ok(Some(CurrentTool { server, policy }));
+            }
+            return Err(not_called(attempt, FaultKind::DefinitionHeld, "what it is read by has changed since"));
+        }
+        // What has no definition cannot have another one.
+        _ => return Ok(None),
+    };
+    let curated = found.as_ref().and_then(|place| place.curated.as_deref());
+    if attempt.subject == Subject::Tool && curated.is_some_and(|curated| is_filled_otherwise(curated, attempt)) {
+        return Err(not_called(attempt, FaultKind::DefinitionHeld, OTHERWISE));
+    }
+    let current = found.and_then(|place| {
+        let same = place.server.id() == attempt.server.id() && *place.original == *original;
+        let policy = place.policy.filter(|_| same)?;
+        Some(CurrentTool { server: place.server, policy })
+    });
+    let (kind, why) = match current {
+        Some(current) if current.policy.definition() == attempt.policy.definition() => return Ok(Some(current)),
+        Some(_) => (FaultKind::DefinitionHeld, "its definition has changed since a person was asked about it"),
+        None if attempt.server.quarantine().contains_key(attempt.tool) => (
+            FaultKind::DefinitionHeld,
+            "its definition has changed since a person was asked about it, and is held back",
+        ),
+        None => return Err(gone(attempt)),
+    };
+    Err(not_called(attempt, kind, why))
+}
+
+fn tool_asked_about(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Option<Destination> {
+    let offers = gate.offers();
+    let is_it = |place: &Destination| place.server.id() == attempt.server.id() && *place.original == *attempt.tool;
+    let by_name = offers.tool(attempt.exposed).filter(is_it);
+    by_name.or_else(|| offers.tool_of(attempt.server.id(), attempt.tool).map(|(_, place)| place))
+}
+
+/// Judges an attempt that waits for a person by the servers, lists and settings that there are now. A server that is on
+/// its way up is waited for: until it is there, nothing can be said of its tools.
+///
+/// # Errors
+/// As [`Self::check_rights`].
+pub(crate) async fn judge_anew(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Result<Option<Reply>, Fault> {
+    let Some(server) = gate.server(attempt.server.id()) else {
+        return Ok(Some(changed(gate, attempt, gone(attempt)).await));
+    };
+    // Whatever the server says once it is there.
+    if let Err(fault) = still_set(&server.policy_now(), attempt) {
+        return Ok(Some(changed(gate, attempt, fault).await));
+    }
+    if server.hub_now().is_none() {
+        return Box::pin(gate.check_rights(&Attempt { server: &server, ..*attempt })).await;
+    }
+    match current(gate, attempt) {
+        Err(fault) => Ok(Some(changed(gate, attempt, fault).await)),
+        Ok(Some(now)) => {
+            Box::pin(gate.check_rights(&Attempt { server: &now.server, policy: &now.policy, ..*attempt })).await
+        }
+        Ok(None) => Box::pin(gate.check_rights(&Attempt { server: &server, ..*attempt })).await,
+    }
+}
+
+/// The answer to a call whose token has ended while a person was asked about it.
+pub(crate) async fn token_ended(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Reply {
+    let text = format!("the token that `{}` was called with has ended", attempt.exposed);
+    changed(gate, attempt, Fault::new(FaultKind::AuthExpired, text)).await
+}
+
+async fn changed(gate: &Gate<'_>, attempt: &Attempt<'_>, fault: Fault) -> Reply {
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let event = audit::with(event, "reason", fault.message());
+    gate.audit.note(refused(event, &fault)).await;
+    attempt.refusal(&fault)
 }
 
 /// Whether the settings of a server leave what a person is asked about as it was shown.

@@ -15,26 +15,26 @@ use super::shown::told_to_model;
 use switchboard_upstream::PinPolicy;
 
 /// A definition that somebody decided on.
-pub(super) struct Known {
-    pub(super) hash: Digest,
-    pub(super) definition: Raw,
+pub(crate) struct Known {
+    pub(crate) hash: Digest,
+    pub(crate) definition: Raw,
     /// The version of its package, or the one that the server told with it.
-    pub(super) server_version: Option<String>,
+    pub(crate) server_version: Option<String>,
     /// Whether a person accepted it, and not only first use.
-    pub(super) by_person: bool,
+    pub(crate) by_person: bool,
 }
 
 /// What is shown, and by which version of the server.
-pub(super) struct Candidate<'a> {
-    pub(super) name: &'a str,
-    pub(super) hash: Digest,
-    pub(super) definition: &'a Raw,
-    pub(super) server_version: Option<&'a str>,
+pub(crate) struct Candidate<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) hash: Digest,
+    pub(crate) definition: &'a Raw,
+    pub(crate) server_version: Option<&'a str>,
 }
 
 /// What follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(crate) enum Judgement {
     /// It is one that was accepted.
     Accepted { by_person: bool },
     /// It means the same as one that was accepted.
@@ -50,7 +50,7 @@ pub(super) enum Judgement {
 }
 
 /// Judges a definition by those that were accepted and refused. With [`PinPolicy::Off`] only screening counts.
-pub(super) fn judge(
+pub(crate) fn judge(
     policy: PinPolicy,
     accepted: &[Arc<Known>],
     refused: &[Arc<Known>],
@@ -117,7 +117,7 @@ fn is_release_of(accepted: Option<&str>, shown: Option<&str>) -> bool {
 }
 
 /// Why a person has to see it, in words of our own.
-pub(super) fn reason(kinds: &[ChangeKind]) -> String {
+pub(crate) fn reason(kinds: &[ChangeKind]) -> String {
     if kinds.is_empty() {
         return "its definition is not the one that was accepted".to_owned();
     }

@@ -31,7 +31,7 @@ const OF_TOOL: [&str; 14] = [
 ];
 /// What counts of a definition's `_meta`: what is said there of security. The rest may change with every answer, and is
 /// screened whenever it is seen.
-pub(super) const COUNTED_META: [&str; 8] = [
+pub(crate) const COUNTED_META: [&str; 8] = [
     "security",
     "risk_level",
     "requires_confirmation",
@@ -47,7 +47,7 @@ const OF_RESOURCE: [&str; 5] = ["uri", "name", "title", "description", "mimeType
 const OF_TEMPLATE: [&str; 5] = ["uriTemplate", "name", "title", "description", "mimeType"];
 
 /// The members of an element of a list that count.
-pub(super) const fn counted_of(kind: ListKind) -> &'static [&'static str] {
+pub(crate) const fn counted_of(kind: ListKind) -> &'static [&'static str] {
     match kind {
         ListKind::Tools => &OF_TOOL,
         ListKind::Prompts => &OF_PROMPT,
@@ -67,7 +67,7 @@ pub fn pin_name(kind: ListKind, name: &str) -> String {
 
 /// A definition, remembered under `name`, as what a tool says of itself: in this form it is screened.
 #[must_use]
-pub(super) fn told_to_model(name: &str, definition: &Raw) -> Raw {
+pub(crate) fn told_to_model(name: &str, definition: &Raw) -> Raw {
     let Ok(object) = Object::open(definition) else { return definition.clone() };
     let text = match kind_of(name) {
         ListKind::Tools if name != INSTRUCTIONS => return definition.clone(),
@@ -90,12 +90,12 @@ pub fn screen_definition(name: &str, definition: &Raw) -> Screening {
 }
 
 /// The same for a definition in the form of [`told_to_model`].
-pub(super) fn screen_told(name: &str, told: &Raw) -> Screening {
+pub(crate) fn screen_told(name: &str, told: &Raw) -> Screening {
     if kind_of(name) == ListKind::Tools && name != INSTRUCTIONS { screen::tool(told) } else { screen::item(told) }
 }
 
 /// Of which kind the thing is that is remembered under this name.
-pub(super) fn kind_of(name: &str) -> ListKind {
+pub(crate) fn kind_of(name: &str) -> ListKind {
     let has = |kind: &ListKind| prefix(*kind).is_some_and(|prefix| name.starts_with(prefix));
     ListKind::ALL.into_iter().find(has).unwrap_or(ListKind::Tools)
 }
@@ -119,16 +119,16 @@ pub(crate) fn definition_hash(kind: ListKind, definition: &Raw) -> Option<Digest
 }
 
 /// One definition.
-pub(super) struct Shown {
-    pub(super) name: String,
-    pub(super) definition: String,
-    pub(super) hash: Digest,
+pub(crate) struct Shown {
+    pub(crate) name: String,
+    pub(crate) definition: String,
+    pub(crate) hash: Digest,
     /// What is screened.
-    pub(super) raw: Raw,
+    pub(crate) raw: Raw,
 }
 
 /// Everything that a server shows.
-pub(super) fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> {
+pub(crate) fn shown_by(lists: &Lists, instructions: Option<&str>) -> Vec<Shown> {
     let mut shown: Vec<Shown> = lists.tools.items.iter().filter_map(Shown::of_tool).collect();
     let of = |kind, key, counted| move |item: &Raw| Shown::of_item(kind, key, counted, item);
     shown.extend(lists.prompts.items.iter().filter_map(of(ListKind::Prompts, "name", &OF_PROMPT[..])));
@@ -175,7 +175,7 @@ impl Shown {
     }
 
     /// A text that comes with a definition, in the form in which it is screened.
-    pub(super) fn of_text(pin: &str, name: &str, text: &str) -> Self {
+    pub(crate) fn of_text(pin: &str, name: &str, text: &str) -> Self {
         let raw = Edit::empty().set("name", Raw::string(name)).set("description", Raw::string(text)).finish();
         Self::new(pin.to_owned(), &raw, raw.clone())
     }

@@ -11,10 +11,10 @@ use super::shown::Shown;
 
 /// By the name under which they are remembered; newest first.
 #[derive(Default)]
-pub(super) struct Versions(HashMap<String, Vec<(VersionState, Arc<Known>)>>);
+pub(crate) struct Versions(HashMap<String, Vec<(VersionState, Arc<Known>)>>);
 
 impl Versions {
-    pub(super) fn new(kept: Vec<PinVersion>) -> Self {
+    pub(crate) fn new(kept: Vec<PinVersion>) -> Self {
         let mut versions: HashMap<String, Vec<(VersionState, Arc<Known>)>> = HashMap::new();
         for version in kept {
             let definition = readable(version.definition.get()).unwrap_or_else(Raw::empty_object);
@@ -30,7 +30,7 @@ impl Versions {
     }
 
     /// What was accepted of one name, where nothing else is known.
-    pub(super) fn of_one(name: &str, accepted: Option<Arc<Known>>) -> Self {
+    pub(crate) fn of_one(name: &str, accepted: Option<Arc<Known>>) -> Self {
         let known = accepted.map(|known| (name.to_owned(), vec![(VersionState::Accepted, known)]));
         Self(known.into_iter().collect())
     }
@@ -39,16 +39,16 @@ impl Versions {
         self.0.get(name).into_iter().flatten().filter(move |(of, _)| *of == state).map(|(_, known)| known)
     }
 
-    pub(super) fn accepted(&self, name: &str) -> Vec<Arc<Known>> {
+    pub(crate) fn accepted(&self, name: &str) -> Vec<Arc<Known>> {
         self.of(name, VersionState::Accepted).cloned().collect()
     }
 
-    pub(super) fn refused(&self, name: &str) -> Vec<Arc<Known>> {
+    pub(crate) fn refused(&self, name: &str) -> Vec<Arc<Known>> {
         self.of(name, VersionState::Refused).cloned().collect()
     }
 
     /// All that a judgement depends on, as one hash.
-    pub(super) fn digest(&self, name: &str, more: &str) -> Digest {
+    pub(crate) fn digest(&self, name: &str, more: &str) -> Digest {
         let mut text = format!("{name}\n{more}");
         for (state, known) in self.0.get(name).into_iter().flatten() {
             let version = known.server_version.as_deref().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Versions {
     }
 
     /// The name of what is held back or refused, and is this under another name.
-    pub(super) fn held_under_another_name(&self, shown: &Shown) -> Option<&str> {
+    pub(crate) fn held_under_another_name(&self, shown: &Shown) -> Option<&str> {
         let is_undecided = |versions: &[(VersionState, Arc<Known>)]| {
             versions.iter().any(|(state, _)| *state != VersionState::Accepted)
         };
@@ -77,14 +77,14 @@ impl Versions {
 
 impl Known {
     /// What is accepted at first sight.
-    pub(super) fn first(hash: Digest, definition: &str, server_version: Option<&str>) -> Self {
+    pub(crate) fn first(hash: Digest, definition: &str, server_version: Option<&str>) -> Self {
         let definition = readable(definition).unwrap_or_else(Raw::empty_object);
         Self { hash, definition, server_version: server_version.map(str::to_owned), by_person: false }
     }
 }
 
 /// A definition as it is kept. What was taken once can be read again, however large it is.
-pub(super) fn readable(definition: &str) -> Option<Raw> {
+pub(crate) fn readable(definition: &str) -> Option<Raw> {
     let limits = Limits { bytes: usize::MAX, depth: 1_024, keys: usize::MAX, ..Limits::default() };
     Raw::parse(definition.to_owned(), &limits).ok()
 }

@@ -11,6 +11,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, Extension};
 use switchboard_store::{PermissionDecision, ServerPermission};
 use switchboard_wire::{Edit, Limits, Raw};
 
+use crate::gate::rights::standing_with;
 use crate::gate::{Tables, audit};
 use crate::kernel::Kernel;
 use crate::server::{Server, SharedConnection};
@@ -51,7 +52,8 @@ impl Permissions<'_> {
     /// Puts on record what the policy alone decided, once for as long as this process remembers.
     async fn note_policy(&self, standing: &PermissionStatus) {
         let (Some(store), Ok(tables)) = (self.kernel.gate().store(), self.kernel.gate().tables().await) else { return };
-        let (policy, now) = (self.kernel.gate().permission_policy(self.server), self.kernel.gate().granted.time());
+        let (policy, now) =
+            (self.kernel.gate().options().permission_policy(self.server), self.kernel.gate().granted.time());
         let approved = standing.granted.iter().map(|granted| (&granted.permission, true));
         let denied = standing.missing.iter().filter(|missing| missing.why == Why::Denied);
         let all = approved.chain(denied.map(|missing| (&missing.permission, false)));
@@ -191,7 +193,7 @@ impl Permissions<'_> {
         let tables = self.kernel.gate().tables().await.ok()?;
         let of_tools: Vec<_> =
             self.server.tools_need().iter().flat_map(|(_, permissions)| permissions.clone()).collect();
-        Some(self.kernel.gate().standing_with(&tables, self.server, &of_tools))
+        Some(standing_with(&self.kernel.gate(), &tables, self.server, &of_tools))
             .filter(|standing| *standing != PermissionStatus::default())
     }
 

@@ -490,7 +490,8 @@ impl Kernel {
             });
         if let ([], [(server, own), ..]) = (&named[..], &denied[..]) {
             let fault = no_such_tool(name);
-            gate::blocked(self.gate(), context, Subject::Tool, (server.id(), own), "access", &fault).await;
+            gate::blocked(self.gate(), context, Subject::Tool, (server.id(), own), gate::audit::step::ACCESS, &fault)
+                .await;
             return fault;
         }
         let held = named.iter().find_map(|(server, _)| view.held_back(server, name));

@@ -15,6 +15,7 @@ use switchboard_wire::Request;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
+use crate::gate::rights::tools_lacking;
 use crate::server::{Activity, Health, Phase, Server, millis};
 use crate::services::{ServerLife, ending};
 
@@ -169,7 +170,7 @@ impl Kernel {
                     .into_iter()
                     .map(|missing| missing.permission)
                     .collect(),
-                tools_lacking: self.gate().tools_lacking(&tables, server),
+                tools_lacking: tools_lacking(&self.gate(), &tables, server),
                 info: hub.and_then(|hub| hub.connected.server.info.clone()),
                 state: server.state(),
                 health: server.health(),

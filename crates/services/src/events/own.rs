@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_audit::{AuditSink, event, result};
+use switchboard_audit::{AuditSink, event, result, step};
 use switchboard_bus::{Audience, Event};
 use switchboard_protocol::mgp::event::Severity;
 use switchboard_store::AuditEvent;
@@ -83,10 +83,10 @@ fn audience_of(channel: &str, event: &AuditEvent) -> Audience {
 /// a right is on record with the tool's own name and risk, what does not exist is not.
 fn denies_existence(event: &AuditEvent) -> bool {
     let detail = |name: &str| event.details.get(name).and_then(serde_json::Value::as_str);
-    let is_unknown = |step: &str| matches!(step, "access" | "name" | "server_state" | "definition");
+    let is_unknown = |at: &str| matches!(at, step::ACCESS | step::NAME | step::SERVER_STATE | step::DEFINITION);
     // A call that its right was taken from while it ran was seen by its caller.
     event.event_type == event::TOOL_BLOCKED
-        && detail("step").is_some_and(is_unknown)
+        && detail(step::KEY).is_some_and(is_unknown)
         && detail("what").is_none_or(|what| what != "running")
 }
 

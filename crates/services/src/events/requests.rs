@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use switchboard_flow::subscription::{Filter, Pattern, Replayed, Wanted};
+use switchboard_flow::subscription::{Filter, Pattern, Replayed, WantedEvents};
 use switchboard_peer::{Context, Remote};
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::{Fault, FaultKind, readable};
@@ -146,7 +146,7 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
             None => session.lasting.then(|| session.id.clone()),
         };
         let life = ask.ttl.map(Duration::from_secs).or_else(|| owner.is_none().then_some(UNTENDED));
-        let wanted = Wanted {
+        let wanted = WantedEvents {
             principal: session.principal.clone(),
             owner,
             patterns: patterns.clone(),

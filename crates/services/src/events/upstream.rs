@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use switchboard_bus::{Audience, Event};
-use switchboard_flow::subscription::{Pattern, Wanted};
+use switchboard_flow::subscription::{Pattern, WantedEvents};
 use switchboard_peer::{Call, Remote};
 use switchboard_protocol::mgp::event::{Event as MgpEvent, Severity, SubscribeResult};
 use switchboard_protocol::mgp::{Extension, method};
@@ -165,7 +165,7 @@ impl<H: ServerDirectory + AccessRights + BackgroundWork + ?Sized + 'static> Even
     }
 
     /// A subscription has ended: what nobody else wants is given back to the servers.
-    pub(super) fn release_upstream(&self, wanted: &Wanted) {
+    pub(super) fn release_upstream(&self, wanted: &WantedEvents) {
         let mut over = Vec::new();
         {
             let mut all = self.events.upstream.all.lock();

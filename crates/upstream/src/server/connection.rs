@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
-use switchboard_flow::lifecycle::Event;
+use switchboard_flow::lifecycle::LifecycleEvent;
 use switchboard_peer::client::{Authorizer, ConnectOptions, Connected, Target, Wanted, connect};
 use switchboard_peer::{Caller, Handler};
 use switchboard_protocol::fault::error_chain;
@@ -80,7 +80,7 @@ impl Server {
         self.was_up.store(true, Ordering::Relaxed);
         self.checked.set(None);
         let lost_before = self.stats.lost();
-        self.step(Event::Ready, None, holder);
+        self.step(LifecycleEvent::Ready, None, holder);
         self.calm(holder);
         tracing::info!(server = %self.id(), revision = %hub.revision(), "server is connected");
         let told = holder.tell_permissions(self, &hub).await;

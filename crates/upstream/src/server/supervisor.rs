@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_flow::lifecycle::{Action, After, Event, Lifecycle, Reason, State, Step};
+use switchboard_flow::lifecycle::{Action, After, Lifecycle, LifecycleEvent, ShutdownReason, State, Step};
 use switchboard_peer::Call;
 use switchboard_peer::client::Target;
 use switchboard_protocol::fault::{Fault, FaultKind, RetryAdvice};
@@ -42,7 +42,7 @@ pub enum Order {
     /// Down, at once.
     Stop,
     /// Down, after the calls that run, within that time.
-    Drain(After, Reason, Duration),
+    Drain(After, ShutdownReason, Duration),
 }
 
 /// The life of a server.
@@ -142,7 +142,7 @@ impl Server {
     /// Where an order to drain leads to, as things are now.
     pub fn state_when_drained(&self, after: After) -> State {
         let mut machine = self.life.machine.lock().clone();
-        machine.on(Event::Drain(after), Duration::ZERO, 0);
+        machine.on(LifecycleEvent::Drain(after), Duration::ZERO, 0);
         machine.state()
     }
 
@@ -223,7 +223,7 @@ impl Server {
     pub async fn run(self: Arc<Self>, holder: Arc<dyn Holder>) {
         let holder = &*holder;
         let Some(mut orders) = self.life.inbox.lock().take() else { return };
-        let mut action = self.step(Event::Start, None, holder).action;
+        let mut action = self.step(LifecycleEvent::Start, None, holder).action;
         loop {
             action = tokio::select! {
                 next = self.act(action, &mut orders, holder) => next,
@@ -244,7 +244,7 @@ impl Server {
                 *self.life.due.lock() = Some(due);
                 let next = loop {
                     tokio::select! {
-                        () = tokio::time::sleep_until(due) => break self.step(Event::PauseOver, None, holder).action,
+                        () = tokio::time::sleep_until(due) => break self.step(LifecycleEvent::PauseOver, None, holder).action,
                         Some(order) = orders.recv() => match self.obey(order, holder).action {
                             Action::Nothing => {}
                             next => break next,
@@ -257,7 +257,7 @@ impl Server {
             Action::Nothing | Action::Drain | Action::Disconnect | Action::GiveUp => {
                 tokio::select! {
                     Some(order) = orders.recv() => self.obey(order, holder).action,
-                    () = self.life.wanted.notified() => self.step(Event::Wanted, None, holder).action,
+                    () = self.life.wanted.notified() => self.step(LifecycleEvent::Wanted, None, holder).action,
                 }
             }
         }
@@ -274,7 +274,7 @@ impl Server {
             match self.obey(order, holder).action {
                 Action::Drain => {
                     self.drain(living.as_mut(), order, orders, holder).await;
-                    let step = self.step(Event::Drained, Some(reason_of(order).as_str()), holder);
+                    let step = self.step(LifecycleEvent::Drained, Some(reason_of(order).as_str()), holder);
                     self.hide_if_down(holder);
                     return step.action;
                 }
@@ -291,17 +291,17 @@ impl Server {
             // Nothing is wrong with it: it comes back at once, with what it has now.
             ConnectionEnd::Outgrown => {
                 let why = "its permissions have changed";
-                self.step(Event::Drain(After::Restart), Some(why), holder);
+                self.step(LifecycleEvent::Drain(After::Restart), Some(why), holder);
                 self.hub.store(None);
-                return self.step(Event::Drained, Some(why), holder).action;
+                return self.step(LifecycleEvent::Drained, Some(why), holder).action;
             }
             ConnectionEnd::Lost { .. } | ConnectionEnd::Failed(_) | ConnectionEnd::Refused(_) => {}
         }
         self.hub.store(None);
         let (event, why) = match lived {
-            ConnectionEnd::Lost { why, clean } => (Event::Ended { clean }, why),
-            ConnectionEnd::Failed(why) => (Event::Failed, why),
-            ConnectionEnd::Refused(why) => (Event::Refused, why),
+            ConnectionEnd::Lost { why, clean } => (LifecycleEvent::Ended { clean }, why),
+            ConnectionEnd::Failed(why) => (LifecycleEvent::Failed, why),
+            ConnectionEnd::Refused(why) => (LifecycleEvent::Refused, why),
             ConnectionEnd::Idle | ConnectionEnd::Outgrown => return Action::Nothing,
         };
         let step = self.step(event, Some(&why), holder);
@@ -316,9 +316,9 @@ impl Server {
     /// Takes an order.
     fn obey(&self, order: Order, holder: &dyn Holder) -> Step {
         let event = match order {
-            Order::Start => Event::Start,
-            Order::Stop => Event::Stop,
-            Order::Drain(after, ..) => Event::Drain(after),
+            Order::Start => LifecycleEvent::Start,
+            Order::Stop => LifecycleEvent::Stop,
+            Order::Drain(after, ..) => LifecycleEvent::Drain(after),
         };
         let step = self.step(event, Some(reason_of(order).as_str()), holder);
         if self.state() == State::Draining {
@@ -340,7 +340,7 @@ impl Server {
     }
 
     /// Takes an event: the state that follows is shown, written down and told.
-    pub(super) fn step(&self, event: Event, why: Option<&str>, holder: &dyn Holder) -> Step {
+    pub(super) fn step(&self, event: LifecycleEvent, why: Option<&str>, holder: &dyn Holder) -> Step {
         let chance = chance();
         let (step, asleep) = {
             let mut machine = self.life.machine.lock();
@@ -350,28 +350,28 @@ impl Server {
             if to != State::Draining {
                 self.life.draining.store(false, Ordering::SeqCst);
             }
-            let given_up = to == State::Error && step.action == Action::GiveUp && event != Event::Refused;
+            let given_up = to == State::Error && step.action == Action::GiveUp && event != LifecycleEvent::Refused;
             self.show(to, event, why, asleep, given_up);
             holder.on_event(self, ServerEvent::StateChanged { from, to, why, given_up });
         }
         step
     }
 
-    fn show(&self, state: State, event: Event, why: Option<&str>, asleep: bool, given_up: bool) {
+    fn show(&self, state: State, event: LifecycleEvent, why: Option<&str>, asleep: bool, given_up: bool) {
         let words = || why.unwrap_or("it was ended").to_owned();
         let phase = match (state, event) {
             (State::Connected, _) => Phase::Ready,
-            (State::Draining, Event::Drain(After::Sleep)) => Phase::Asleep,
+            (State::Draining, LifecycleEvent::Drain(After::Sleep)) => Phase::Asleep,
             (State::Draining, _) => Phase::Draining,
             (State::Disconnected, _) if asleep => Phase::Asleep,
             (State::Disconnected, _) => Phase::Stopped,
-            (State::Error, Event::Refused) => Phase::Refused(words()),
+            (State::Error, LifecycleEvent::Refused) => Phase::Refused(words()),
             (State::Error, _) if given_up && self.restarts() > 0 => {
                 Phase::Failed(format!("{}; it is not started again by itself", words()))
             }
             (State::Error, _) => Phase::Failed(words()),
             // What never came up is known to have failed; what was lost is on its way back.
-            (State::Restarting, Event::Failed) => return,
+            (State::Restarting, LifecycleEvent::Failed) => return,
             (State::Restarting, _) => Phase::Restarting(words()),
             (State::Registered | State::Connecting, _) => Phase::Starting,
         };
@@ -429,10 +429,10 @@ impl Server {
 
     /// Ends the connection; the next call makes it again.
     async fn fall_asleep(&self, holder: &dyn Holder) -> Action {
-        let reason = Reason::IdleTimeout;
+        let reason = ShutdownReason::IdleTimeout;
         // First out of sight: who comes now waits for the next connection.
         let hub = self.hub.load_full();
-        self.step(Event::Drain(After::Sleep), Some(reason.as_str()), holder);
+        self.step(LifecycleEvent::Drain(After::Sleep), Some(reason.as_str()), holder);
         self.hub.store(None);
         let quiet = async {
             tokio::time::sleep(LATECOMERS).await;
@@ -443,7 +443,7 @@ impl Server {
             hub.connected.stop().await;
         }
         self.cut().await;
-        self.step(Event::Drained, Some(reason.as_str()), holder).action
+        self.step(LifecycleEvent::Drained, Some(reason.as_str()), holder).action
     }
 
     /// The server says of itself that it finishes what runs (MGP 11.4): it gets no new calls, and what its restart policy
@@ -454,13 +454,15 @@ impl Server {
         let speaks = self.spec.sharing != Sharing::PerSession && self.hub_now().is_some_and(|hub| speaks_of_life(&hub));
         if speaks && said("new_state").as_deref() == Some(State::Draining.as_str()) && self.state() == State::Connected
         {
-            let reason = said("reason").and_then(|word| Reason::from_word(&word)).unwrap_or(Reason::ResourceLimit);
+            let reason = said("reason")
+                .and_then(|word| ShutdownReason::from_word(&word))
+                .unwrap_or(ShutdownReason::ResourceLimit);
             let _ = self.order(Order::Drain(After::Policy, reason, self.spec.upkeep.drain));
         }
     }
 
     /// Tells a server that knows of it that it is to end (MGP 11.4).
-    async fn tell_of_end(&self, reason: Reason, patience: Duration) {
+    async fn tell_of_end(&self, reason: ShutdownReason, patience: Duration) {
         let Some(hub) = self.hub_now() else { return };
         if !speaks_of_life(&hub) {
             return;
@@ -494,9 +496,9 @@ impl Server {
     /// Lets the calls that run end, within bounds, and then all connections, for good.
     async fn retire(&self, holder: &dyn Holder) {
         let ends = self.context.closing.is_cancelled();
-        let reason = if ends { Reason::KernelShutdown } else { Reason::ConfigurationChange };
+        let reason = if ends { ShutdownReason::KernelShutdown } else { ShutdownReason::ConfigurationChange };
         let patience = self.spec.upkeep.drain;
-        self.step(Event::Drain(After::Stop), Some(reason.as_str()), holder);
+        self.step(LifecycleEvent::Drain(After::Stop), Some(reason.as_str()), holder);
         let idle = async {
             // Whoever found this server just before it was replaced is about to call it.
             tokio::time::sleep(LATECOMERS).await;
@@ -512,7 +514,7 @@ impl Server {
         let _ = tokio::join!(tokio::time::timeout(FAREWELL, self.tell_of_end(reason, patience)), finished);
         let links = self.links.lock().take().unwrap_or_default();
         self.end_connections(links).await;
-        self.step(Event::Drained, Some(reason.as_str()), holder);
+        self.step(LifecycleEvent::Drained, Some(reason.as_str()), holder);
     }
 }
 
@@ -521,9 +523,9 @@ pub fn speaks_of_life(hub: &SharedConnection) -> bool {
     hub.agreement.as_ref().is_some_and(|agreement| agreement.has(Extension::Lifecycle))
 }
 
-const fn reason_of(order: Order) -> Reason {
+const fn reason_of(order: Order) -> ShutdownReason {
     match order {
-        Order::Start | Order::Stop => Reason::OperatorRequest,
+        Order::Start | Order::Stop => ShutdownReason::OperatorRequest,
         Order::Drain(_, reason, _) => reason,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use switchboard_flow::lifecycle::{After, Reason, State};
+use switchboard_flow::lifecycle::{After, ShutdownReason, State};
 use switchboard_peer::Principal;
 use switchboard_protocol::fault::FaultKind;
 use switchboard_upstream::{InFlightCall, ListKind, Order, Phase, Restart, Upkeep};
@@ -99,7 +99,7 @@ async fn draining_waits_for_the_calls_that_run_and_takes_no_others() {
     let world = World::new(Restart::OnFailure, Upkeep::default());
     world.holder.until("permissions, ready", 1).await;
     let running = world.server.using.begin(call());
-    let drain = Order::Drain(After::Restart, Reason::OperatorRequest, Duration::from_secs(60));
+    let drain = Order::Drain(After::Restart, ShutdownReason::OperatorRequest, Duration::from_secs(60));
     assert_eq!(world.server.order(drain).unwrap(), State::Connected);
     let fault = world.server.takes_calls().unwrap_err();
     assert_eq!(fault.kind(), FaultKind::ServerDraining);
@@ -118,7 +118,7 @@ async fn a_call_that_does_not_end_does_not_hold_up_an_order_for_ever() {
     world.holder.until("permissions, ready", 1).await;
     let _running = world.server.using.begin(call());
     let began = Instant::now();
-    world.server.order(Order::Drain(After::Stop, Reason::OperatorRequest, Duration::from_secs(60))).unwrap();
+    world.server.order(Order::Drain(After::Stop, ShutdownReason::OperatorRequest, Duration::from_secs(60))).unwrap();
     world.holder.until("state disconnected", 1).await;
     assert_eq!(began.elapsed().as_secs(), 60);
     world.holder.until("lists 0 []", 1).await;

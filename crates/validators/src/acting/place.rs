@@ -24,7 +24,7 @@ tables! {
         ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards todo todos \
         thread threads reply review reviews journal knowledge entity entities observation observations gist \
         gists template templates prompt prompts thinking thought thoughts reminder reminders cell cells sheet slide slides block \
-        blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports";
+        blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports diary daily";
     /// Variables of the environment that make programs load code.
     LOADING = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES NODE_OPTIONS PYTHONSTARTUP PYTHONPATH PERL5OPT RUBYOPT \
         BASH_ENV PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER JAVA_TOOL_OPTIONS _JAVA_OPTIONS";

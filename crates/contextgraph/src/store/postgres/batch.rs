@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::Id;
 use crate::error::{Outcome, Problem};
-use crate::graph::edges::Kind;
+use crate::graph::edges::EdgeKind;
 use crate::store::{Answered, Batch, QUERY, words_to_bytes};
 
 /// Memories with what finding needs.
@@ -121,7 +121,7 @@ impl Columns {
             edges.updated.push(edge.updated_at.cast_signed());
             edges.paths.push(serde_json::to_string(&edge.path).map_err(Problem::storage)?);
         }
-        for (source, target, kind) in last_of_each(&batch.gone, |gone: &(Id, Id, Kind)| *gone) {
+        for (source, target, kind) in last_of_each(&batch.gone, |gone: &(Id, Id, EdgeKind)| *gone) {
             columns.gone.0.push(bytes(*source));
             columns.gone.1.push(bytes(*target));
             columns.gone.2.push(kind.word());

@@ -14,9 +14,9 @@ use tokio_postgres::{Client, Row, RowStream, Statement};
 use super::batch::Columns;
 use super::{failed, refused};
 use crate::error::{Outcome, Problem};
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::store::{
-    ANSWERS_MS, Answered, Body, Light, Record, RecordChanges, Version, broken, row_from_bytes, words_from_bytes,
+    ANSWERS_MS, Answered, Light, Record, RecordBody, RecordChanges, Version, broken, row_from_bytes, words_from_bytes,
 };
 use crate::{Code, Id};
 
@@ -243,13 +243,13 @@ impl Session {
         None
     }
 
-    pub(super) async fn bodies(&mut self, ids: &[Vec<u8>]) -> Outcome<Vec<Body>> {
+    pub(super) async fn bodies(&mut self, ids: &[Vec<u8>]) -> Outcome<Vec<RecordBody>> {
         let space = self.space.clone();
         let sql = "SELECT id, content, rationale, fingerprint FROM memory_bodies WHERE space = $1 AND id = ANY($2)";
         let rows = self.rows(sql, &[&space, &ids]).await?;
         rows.iter()
             .map(|row| {
-                Ok(Body {
+                Ok(RecordBody {
                     id: id_at(row, 0)?,
                     content: text_at(row.get(1))?,
                     rationale: row.get::<_, Option<Vec<u8>>>(2).map(text_at).transpose()?,
@@ -436,7 +436,7 @@ async fn read_changes(line: &mut Line, space: &str, since: Version) -> Outcome<R
     while let Some(row) = edges.next().await {
         let row = row.map_err(refused)?;
         let (source, target) = (id_at(&row, 0)?, id_at(&row, 1)?);
-        let kind = Kind::from_word(row.get(2)).ok_or_else(|| broken("an edge"))?;
+        let kind = EdgeKind::from_word(row.get(2)).ok_or_else(|| broken("an edge"))?;
         if row.get(3) {
             changes.gone.push((source, target, kind));
             continue;

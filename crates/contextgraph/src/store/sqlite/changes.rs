@@ -8,14 +8,14 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::{Sqlite, SqliteStores, failed, id_at};
 use crate::Id;
 use crate::error::Outcome;
-use crate::graph::edges::{Edge, Kind};
+use crate::graph::edges::{Edge, EdgeKind};
 use crate::store::{Light, RecordChanges, Version, broken, known, row_from_bytes, words_from_bytes};
 
 /// Memories of a space from which on edges are read beside them.
 const MANY: i64 = 2_000;
 
 /// Edges, and edges that are gone.
-type EdgeChanges = (Vec<Edge>, Vec<(Id, Id, Kind)>);
+type EdgeChanges = (Vec<Edge>, Vec<(Id, Id, EdgeKind)>);
 
 impl Sqlite {
     /// What is newer than a version, in the transaction that is going on. `alone`: it was begun for this.
@@ -119,7 +119,7 @@ fn read_edges(connection: &Connection, space: &str, since: Version) -> Outcome<E
     while let Some(row) = rows.next().map_err(failed)? {
         let (source, target) = (id_at(row, 0).map_err(failed)?, id_at(row, 1).map_err(failed)?);
         let text = |column: usize| row.get_ref(column).and_then(|value| Ok(value.as_str()?)).map_err(failed);
-        let kind = Kind::from_word(text(2)?).ok_or_else(|| broken("an edge"))?;
+        let kind = EdgeKind::from_word(text(2)?).ok_or_else(|| broken("an edge"))?;
         if row.get::<_, i64>(3).map_err(failed)? != 0 {
             gone.push((source, target, kind));
             continue;

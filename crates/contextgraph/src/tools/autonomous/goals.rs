@@ -117,9 +117,10 @@ pub(super) fn discover_sub_goals(call: &mut ToolCall<'_>) -> Outcome<Value> {
         let found = match parent {
             Some(parent) => {
                 let among: Vec<Goal> = known.iter().filter(|known| known.id == parent).cloned().collect();
-                let alike = call
-                    .space
-                    .parent_of(&Goal { level: crate::autonomy::goals::Level::Operational, ..goal.clone() }, &among)?;
+                let alike = call.space.parent_of(
+                    &Goal { level: crate::autonomy::goals::GoalLevel::Operational, ..goal.clone() },
+                    &among,
+                )?;
                 Some((parent, alike.map_or(0.0, |alike| alike.1)))
             }
             None => call.space.parent_of(goal, &all)?,

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::super::ToolCall;
 use super::super::args::Args;
 use crate::Id;
-use crate::autonomy::consolidation::Strategy;
-use crate::autonomy::pruning::{self, Candidate, Rules};
+use crate::autonomy::consolidation::ConsolidationStrategy;
+use crate::autonomy::pruning::{self, PruningCandidate, Rules};
 use crate::engine::{Comparing, Space};
 use crate::error::Outcome;
 use crate::mind::Doc;
@@ -37,7 +37,7 @@ pub(super) fn get_pruning_candidates(call: &mut ToolCall<'_>) -> Outcome<Value> 
     let mut found: Vec<(f64, Value, &'static str)> = Vec::new();
     for (slot, memory) in space.graph.memories() {
         let alignment = f64::from(memory.theta);
-        let candidate = Candidate {
+        let candidate = PruningCandidate {
             age_days: days(memory.created_at),
             idle_days: days(memory.last_access),
             alignment,
@@ -81,7 +81,7 @@ pub(super) fn get_pruning_candidates(call: &mut ToolCall<'_>) -> Outcome<Value> 
 
 /// Begins to compare what a consolidation with these arguments is about.
 pub(crate) fn comparing(space: &Space, args: &Args) -> Comparing {
-    let strategy = Strategy::from_word(args.text("strategy")).unwrap_or(Strategy::Similarity);
+    let strategy = ConsolidationStrategy::from_word(args.text("strategy")).unwrap_or(ConsolidationStrategy::Similarity);
     space.begin_comparing(strategy, args.whole("max_memories"), args.number("min_similarity"))
 }
 

@@ -13,7 +13,7 @@ use crate::engine::MemorySearch;
 use crate::error::{Outcome, Problem};
 use crate::fingerprint::Packed;
 use crate::teleology::GROUPS;
-use crate::teleology::compare::{Scope, Strategy, compare};
+use crate::teleology::compare::{ComparisonScope, ComparisonStrategy, compare};
 use crate::teleology::vector::Vector;
 
 /// Candidates that are compared by purpose.
@@ -34,14 +34,14 @@ pub(super) fn search_teleological(call: &mut ToolCall<'_>) -> Outcome<Value> {
         }
         (None, None) => return Err(Problem::params("give `query_content` or `query_vector_id`")),
     };
-    let strategy = Strategy::from_word(args.text("strategy")).unwrap_or(Strategy::Adaptive);
+    let strategy = ComparisonStrategy::from_word(args.text("strategy")).unwrap_or(ComparisonStrategy::Adaptive);
     let parts = match args.text("scope") {
         "purpose_vector_only" => [true, false, false],
         "cross_correlations_only" => [false, true, false],
         "group_alignments_only" => [false, false, true],
         _ => [true; 3],
     };
-    let scope = Scope {
+    let scope = ComparisonScope {
         parts,
         weights: [args.number("weight_purpose"), args.number("weight_correlations"), args.number("weight_groups")],
     };

@@ -10,8 +10,8 @@ use switchboard_wire::Raw;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::MAX_OPEN_QUESTIONS;
-
+/// Questions that may be open in this process, and calls that may be remembered in the middle.
+pub(crate) const MAX_OPEN_QUESTIONS: usize = 1_024;
 /// How long it is known that a held call has ended: longer than one can be decided, and than a yes for once is good.
 const CLOSED_FOR: Duration = Duration::from_mins(15);
 /// Ended calls that are known, at most.
@@ -76,7 +76,7 @@ impl PendingConfirmations {
     }
 
     /// Waits for the answer to a callback; `None` where too many wait.
-    pub(super) fn expect(&self, callback: &str, asked: AskedAbout, shown: Raw) -> Option<oneshot::Receiver<String>> {
+    pub(crate) fn expect(&self, callback: &str, asked: AskedAbout, shown: Raw) -> Option<oneshot::Receiver<String>> {
         let (sender, answer) = oneshot::channel();
         let mut callbacks = self.callbacks.lock();
         callbacks.retain(|_, waiting| !waiting.answer.is_closed());
@@ -88,7 +88,7 @@ impl PendingConfirmations {
     }
 
     /// Nobody passes by this approval any more, whatever the store says of it.
-    pub(super) fn close(&self, approval: &str) {
+    pub(crate) fn close(&self, approval: &str) {
         let mut closed = self.closed.lock();
         let now = Instant::now();
         closed.retain(|_, until| *until > now);
@@ -97,11 +97,11 @@ impl PendingConfirmations {
         }
     }
 
-    pub(super) fn is_closed(&self, approval: &str) -> bool {
+    pub(crate) fn is_closed(&self, approval: &str) -> bool {
         self.closed.lock().contains_key(approval)
     }
 
-    pub(super) fn remember(&self, call: Digest) {
+    pub(crate) fn remember(&self, call: Digest) {
         let mut midway = self.midway.lock();
         let now = Instant::now();
         midway.retain(|_, until| *until > now);
@@ -110,7 +110,7 @@ impl PendingConfirmations {
         }
     }
 
-    pub(super) fn recall(&self, call: &Digest) -> bool {
+    pub(crate) fn recall(&self, call: &Digest) -> bool {
         self.midway.lock().remove(call).is_some_and(|until| until > Instant::now())
     }
 }

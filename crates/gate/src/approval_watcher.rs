@@ -13,7 +13,7 @@ use switchboard_store::{Approvals, Store};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::MAX_OPEN_QUESTIONS;
+use crate::pending_confirmations::MAX_OPEN_QUESTIONS;
 
 /// How often the store is asked while somebody waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ pub(crate) struct ApprovalWatcher {
 }
 
 /// One held call: it is watched as long as this lives.
-pub(super) struct Watched<'a> {
+pub(crate) struct Watched<'a> {
     watcher: &'a ApprovalWatcher,
     id: String,
     changed: Arc<Notify>,
@@ -37,7 +37,7 @@ pub(super) struct Watched<'a> {
 
 impl ApprovalWatcher {
     /// Watches an approval from now on.
-    pub(super) fn watch(&self, id: &str) -> Watched<'_> {
+    pub(crate) fn watch(&self, id: &str) -> Watched<'_> {
         let changed = Arc::new(Notify::new());
         self.waiting.lock().insert(id.to_owned(), changed.clone());
         self.somebody.notify_one();
@@ -77,7 +77,7 @@ impl ApprovalWatcher {
 
 impl Watched<'_> {
     /// Returns when the approval is no longer pending, or may no longer be.
-    pub(super) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 }
