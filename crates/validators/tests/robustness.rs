@@ -39,6 +39,7 @@ fn paths() {
 
 /// Four times the text may take eight times as long, and not sixteen.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn a_long_statement_takes_no_longer_than_it_is_long() {
     let judged = |list: usize| {
         let text = format!("select * from t where x in ({}'b')", "'a',".repeat(list));
@@ -54,6 +55,7 @@ fn a_long_statement_takes_no_longer_than_it_is_long() {
 
 /// What is too long or too deep is answered in bounded time, and never by allowing what was not read.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn hostile_sizes_are_answered_and_not_allowed() {
     let megabyte = 1 << 20;
     let scope = path::Scope::new(&["/project/**"], &[], "/project");
