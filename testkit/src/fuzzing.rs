@@ -9,6 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::effort::worked;
+
 /// Seconds for each target; `cargo xtask test` sets ten.
 pub const SECONDS: &str = "SWITCHBOARD_FUZZ_SECONDS";
 /// Another beginning for the numbers, to try other inputs.
@@ -16,7 +18,7 @@ pub const SEED: &str = "SWITCHBOARD_FUZZ_SEED";
 
 /// How long a target runs where nothing is said.
 const USUAL_TIME: Duration = Duration::from_millis(250);
-/// An input that takes longer has found something that grows too fast.
+/// An input that is more work has found something that grows too fast.
 const MAX_INPUT_TIME: Duration = Duration::from_secs(5);
 /// Inputs are cut to this, but for those that repeat one piece.
 const MAX_INPUT_BYTES: usize = 4 << 10;
@@ -35,20 +37,34 @@ pub fn fuzz(target: &str, check: impl Fn(&[u8])) {
     let mut random = Random::new(variable(SEED).unwrap_or(0x5eed_0001));
     let time = variable(SECONDS).map_or(USUAL_TIME, Duration::from_secs);
     let began = Instant::now();
-    for seed in &seeds {
-        run(target, &check, seed);
-    }
+    let mut slowest = (Duration::ZERO, Vec::new());
+    let mut tried = |input: Vec<u8>| {
+        let took = run(target, &check, &input);
+        if took > slowest.0 {
+            slowest = (took, input);
+        }
+    };
+    seeds.iter().cloned().for_each(&mut tried);
     while began.elapsed() < time {
-        let input = mutated(&seeds, &mut random);
-        run(target, &check, &input);
+        tried(mutated(&seeds, &mut random));
     }
+    report(target, &slowest.1, slowest.0);
+}
+
+#[expect(clippy::print_stderr, reason = "whoever looks for what grows too fast begins with the slowest input")]
+fn report(target: &str, slowest: &[u8], took: Duration) {
+    eprintln!(
+        "{target}: the slowest input took {took:?} and has {} bytes: b\"{}\"",
+        slowest.len(),
+        slowest.escape_ascii()
+    );
 }
 
 #[expect(clippy::print_stderr, reason = "whoever reads the failed test needs the input")]
-fn run(target: &str, check: &impl Fn(&[u8]), input: &[u8]) {
-    let began = Instant::now();
+fn run(target: &str, check: &impl Fn(&[u8]), input: &[u8]) -> Duration {
+    let before = worked();
     let outcome = catch_unwind(AssertUnwindSafe(|| check(input)));
-    let took = began.elapsed();
+    let took = worked().saturating_sub(before);
     if outcome.is_err() || took > MAX_INPUT_TIME {
         let shown: String = input.escape_ascii().to_string();
         eprintln!("{target}: this input of {} bytes: b\"{shown}\"", input.len());
@@ -57,6 +73,7 @@ fn run(target: &str, check: &impl Fn(&[u8]), input: &[u8]) {
         resume_unwind(panic);
     }
     assert!(took <= MAX_INPUT_TIME, "{target}: one input took {took:?}");
+    took
 }
 
 /// The committed inputs, in the order of their names.

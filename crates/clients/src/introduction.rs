@@ -1,15 +1,12 @@
 //! What the kernel says of itself, to clients and to servers.
 
+use switchboard_gate::SAID_BY;
 use switchboard_protocol::Era;
 use switchboard_protocol::mcp::{app, method};
 use switchboard_protocol::mgp::Extension;
 use switchboard_protocol::mgp::negotiation::offer_in;
 use switchboard_protocol::spoken::NAME;
 use switchboard_wire::{Edit, Notification, Raw};
-
-/// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
-/// what they send.
-pub const SAID_BY: &str = "dev.switchboard/said_by";
 
 /// How notifications of MGP begin.
 pub const OF_MGP: &str = "notifications/mgp.";

@@ -17,6 +17,7 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::ClientHost;
+use crate::listed::HeldLists;
 use crate::streams::{Key, Listener, Uris};
 
 /// Streams that may be open at once.
@@ -94,8 +95,8 @@ pub async fn listen<H: ClientHost>(host: &H, context: &Context, request: Request
     if !watching.is_empty() {
         agreed = agreed.set("resourceSubscriptions", Raw::array(&watching));
     }
-    let session = context.session.clone();
-    let listener = Listener { session, remote: context.remote.clone(), id: request.id.to_raw(), kinds, uris };
+    let (id, lists) = (request.id.to_raw(), HeldLists::default());
+    let listener = Arc::new(Listener { context: context.clone(), id, kinds, lists, uris });
     let acknowledged = Edit::empty().set("notifications", agreed.finish()).finish();
     {
         // Told under the lock: the acknowledgement comes first, and no change after it is missed.
@@ -104,8 +105,15 @@ pub async fn listen<H: ClientHost>(host: &H, context: &Context, request: Request
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many streams are open"));
         }
         listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
-        streams.insert(key, Arc::new(listener));
+        streams.insert(key, listener.clone());
     }
+    // What changes before this is known is told in any case.
+    for kind in listener.kinds.iter().copied() {
+        if let Ok(list) = host.list_now(context, kind).await {
+            listener.lists.given(kind, &list);
+        }
+    }
+    drop(listener);
     if let Some(events) = events {
         EventService::of(host).send_events_to(&events.id, context.remote.clone());
     }

@@ -1,6 +1,7 @@
 //! What a server says of itself or of its lists: who hears of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_directory::ListKind;
 use switchboard_gate::Presented;
@@ -13,9 +14,28 @@ use switchboard_wire::Notification;
 
 use crate::ClientHost;
 
+/// How long changes of lists are gathered before clients are told of the first: where many servers come up, one follows the other.
+const FIRST_NOTICE: Duration = Duration::from_millis(200);
+/// How long they are gathered while more come.
+const NEXT_NOTICE: Duration = Duration::from_secs(1);
+
 /// Tells everybody that lists have changed: clients, streams, and who has read a manifest.
 pub fn tell_changed<H: ClientHost>(host: &H, changed: &[ListKind]) {
-    host.connected().tell_lists(changed);
+    if !changed.is_empty() && !host.connected().is_empty() && host.connected().gather(changed) {
+        let host = host.clone();
+        host.clone().spawn(Box::pin(async move {
+            let mut wait = FIRST_NOTICE;
+            loop {
+                tokio::time::sleep(wait).await;
+                let changed = host.connected().take_gathered();
+                if changed.is_empty() {
+                    return;
+                }
+                host.connected().tell_lists(&host, &changed).await;
+                wait = NEXT_NOTICE;
+            }
+        }));
+    }
     if changed.contains(&ListKind::Tools) {
         ManifestService::of(host).manifest_changed("tools");
     }

@@ -15,6 +15,8 @@ use switchboard_services::house::{BackgroundWork, ServerDirectory};
 use switchboard_upstream::Server;
 use switchboard_wire::Notification;
 
+use crate::listed::HeldLists;
+
 pub(crate) use connection::{Failures, SessionConnection};
 
 const NO_LEVEL: u8 = u8::MAX;
@@ -30,6 +32,8 @@ pub struct ClientState {
     level: AtomicU8,
     /// It asked for a manifest, and is told when one changes.
     asked_manifest: AtomicBool,
+    /// The lists that it holds.
+    pub(crate) lists: HeldLists,
     /// Resources this client watches: server and the server's own URI.
     pub(crate) watches: Mutex<HashSet<(Arc<str>, String)>>,
     /// Its own connections, by server; `None` once the session has ended.
@@ -53,6 +57,7 @@ impl ClientState {
             introduced: AtomicBool::new(false),
             level: AtomicU8::new(NO_LEVEL),
             asked_manifest: AtomicBool::new(false),
+            lists: HeldLists::default(),
             watches: Mutex::default(),
             links: Mutex::new(Some(HashMap::new())),
         }

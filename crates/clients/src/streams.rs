@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use switchboard_directory::ListKind;
-use switchboard_peer::{Remote, Session};
+use switchboard_peer::{Context, Session};
 use switchboard_protocol::mcp::meta;
 use switchboard_wire::{Edit, Notification, Raw};
+
+use crate::listed::HeldLists;
 
 /// Server and the server's own URI.
 pub(crate) type Key = (Arc<str>, String);
@@ -17,10 +19,11 @@ pub(crate) type Uris = HashMap<Key, String>;
 
 /// One open `subscriptions/listen`.
 pub(crate) struct Listener {
-    pub(crate) session: Arc<Session>,
-    pub(crate) remote: Arc<dyn Remote>,
+    pub(crate) context: Context,
     pub(crate) id: Raw,
     pub(crate) kinds: HashSet<ListKind>,
+    /// Its lists as they were when it began, and as it was told of them since.
+    pub(crate) lists: HeldLists,
     pub(crate) uris: Uris,
 }
 
@@ -29,7 +32,7 @@ impl Listener {
         let edit = Edit::of_optional(notification.params.as_ref())
             .and_then(|edit| edit.within("_meta", |meta| meta.set(meta::SUBSCRIPTION_ID, self.id.clone())));
         let params = edit.ok().map(Edit::finish);
-        let _ = self.remote.notify(Notification { params, ..notification.clone() });
+        let _ = self.context.remote.notify(Notification { params, ..notification.clone() });
     }
 }
 
@@ -49,16 +52,15 @@ impl Listeners {
         self.open.lock().values().cloned().collect()
     }
 
-    /// Tells the streams that asked for changes of a list.
-    pub(crate) fn list_changed(&self, kind: ListKind, notification: &Notification) {
-        for listener in self.all().iter().filter(|listener| listener.kinds.contains(&kind)) {
-            listener.tell(notification);
-        }
+    /// The streams that asked for changes of any of these lists.
+    pub(crate) fn of_lists(&self, kinds: &[ListKind]) -> Vec<Arc<Listener>> {
+        let asked = |listener: &Arc<Listener>| kinds.iter().any(|kind| listener.kinds.contains(kind));
+        self.all().into_iter().filter(asked).collect()
     }
 
-    /// The same, for the streams of one principal.
+    /// Tells the streams of one principal that asked for changes of a list.
     pub(crate) fn list_changed_for(&self, principal: &str, kind: ListKind, notification: &Notification) {
-        let own = |listener: &&Arc<Listener>| *listener.session.principal == *principal;
+        let own = |listener: &&Arc<Listener>| *listener.context.session.principal == *principal;
         for listener in self.all().iter().filter(own).filter(|listener| listener.kinds.contains(&kind)) {
             listener.tell(notification);
         }
@@ -72,7 +74,7 @@ impl Listeners {
         notification: &Notification,
         may_see: impl Fn(&Session) -> bool,
     ) {
-        for listener in self.all().iter().filter(|listener| may_see(&listener.session)) {
+        for listener in self.all().iter().filter(|listener| may_see(&listener.context.session)) {
             if let Some(known) = listener.uris.get(&(server.clone(), uri.to_owned())) {
                 listener.tell(&with_uri(notification, known));
             }

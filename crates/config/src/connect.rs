@@ -114,7 +114,25 @@ impl Client {
         named.into_iter().any(|server| !is_own(&server.entry))
     }
 
-    /// The text of its file without that entry; `None` where there is none.
+    /// The entries of the user under other names that start Switchboard, as `connect` writes it, with their profiles. `is_self` says
+    /// whether a command is this very program, whatever it is called. A file that cannot be read has none.
+    pub fn other_entries(self, text: &str, is_self: impl Fn(&str) -> bool) -> Vec<(String, Option<String>)> {
+        let Ok(found) = read_user_file(self, Path::new(""), text) else { return Vec::new() };
+        let others = found.servers.into_iter().filter(|server| server.name != NAME && server.project.is_none());
+        others.filter_map(|server| Some((server.name, profile_served(&server.entry, &is_self)?))).collect()
+    }
+
+    /// The text of its file without these entries; without one that stands in another part of it there is no change.
+    ///
+    /// # Errors
+    /// The text is none that such a file has.
+    pub fn without<'a>(self, text: &str, names: impl IntoIterator<Item = &'a str>) -> Result<String, ConnectEditError> {
+        names
+            .into_iter()
+            .try_fold(text.to_owned(), |text, name| Ok(self.without_entry(&text, name)?.map_or(text, |(rest, _)| rest)))
+    }
+
+    /// The text of its file without the entry of Switchboard; `None` where there is none.
     ///
     /// # Errors
     /// The text is none that such a file has.
@@ -143,6 +161,20 @@ fn is_own(entry: &ServerEntry) -> bool {
     }
     let host = |url: &str| url::Url::parse(url).ok()?.host_str().map(str::to_owned);
     entry.url.as_deref().and_then(host).is_some_and(|host| matches!(&*host, "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// The profile that an entry has Switchboard serve, if it starts Switchboard: a program of that name, or this very one, that is told
+/// what `connect` writes. Other programs are told `stdio` as well.
+fn profile_served(entry: &ServerEntry, is_self: impl Fn(&str) -> bool) -> Option<Option<String>> {
+    let command = entry.command.as_deref()?;
+    let args: Vec<&str> = entry.args.iter().map(String::as_str).collect();
+    let profile = match args[..] {
+        ["stdio"] => None,
+        ["stdio", "--profile", profile] => Some(profile.to_owned()),
+        _ => return None,
+    };
+    let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+    (name.trim_end_matches(".exe") == NAME || is_self(command)).then_some(profile)
 }
 
 /// A text with the line ends that another has.
@@ -190,6 +222,37 @@ mod tests {
             assert!(Client::Cursor.connected(&text, "/bin/switchboard", None).is_ok(), "{own}");
             assert!(Client::Cursor.disconnected(&text).unwrap().is_some(), "{own}");
         }
+    }
+
+    #[test]
+    fn entries_under_other_names_are_known_by_what_they_start() {
+        let entry = |client: Client, name: &str, command: &str, profile| {
+            client
+                .connected("", command, profile)
+                .unwrap()
+                .replace("\"switchboard\"", &format!("\"{name}\""))
+                .replace("mcp_servers.switchboard", &format!("mcp_servers.{name}"))
+        };
+        for client in Client::ALL {
+            for (command, profile, expected) in [
+                ("/opt/switchboard", None, true),
+                ("/opt/switchboard", Some("work"), true),
+                ("/opt/sb", None, true),
+                ("/opt/exchange", None, false),
+            ] {
+                let text = entry(client, "gateway", command, profile);
+                let found = client.other_entries(&text, |command| command == "/opt/sb");
+                let profile = profile.map(str::to_owned);
+                let wanted = if expected { vec![("gateway".to_owned(), profile)] } else { Vec::new() };
+                assert_eq!(found, wanted, "{client:?} {text}");
+                let without = client.without(&text, found.iter().map(|(name, _)| name.as_str())).unwrap();
+                assert_eq!(without.contains("gateway"), !expected, "{client:?}: {without}");
+            }
+            let own = client.connected("", "/opt/switchboard", None).unwrap();
+            assert_eq!(client.other_entries(&own, |_| true), [], "{client:?}");
+        }
+        let serves = r#"{"mcpServers": {"s": {"command": "/opt/switchboard", "args": ["serve"]}}}"#;
+        assert_eq!(Client::Cursor.other_entries(serves, |_| true), []);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use toml_edit::{Item, TableLike, Value};
 
 use crate::error::{ConfigError, ErrorKind};
-use crate::nearest::nearest;
+use crate::nearest;
 use crate::secret::Secret;
 use crate::source::Source;
 

@@ -2,7 +2,16 @@
 //! the gate, which are worded by the gate alone.
 
 use switchboard_protocol::mcp::method;
+use switchboard_upstream::Server;
 use switchboard_wire::{Edit, ErrorObject, Kind, Limits, Raw};
+
+/// A server as clients know it: by its alias, which their names of tools begin with, where it has one.
+pub(crate) fn known_as(server: &Server) -> String {
+    match server.policy_now().alias.as_deref() {
+        Some(alias) if alias != &**server.id() => format!("{alias} ({})", server.id()),
+        _ => server.id().to_string(),
+    }
+}
 
 /// The server's words with its name in front. They stay as they are, also where they begin with such a name themselves.
 pub(crate) fn named(server: &str, message: &str) -> String {
@@ -17,15 +26,41 @@ pub(crate) fn question_of(server: &str, asked: &str, params: &Raw) -> Option<Raw
     let edit = edit_of(params);
     // One without words could let its fields speak.
     let message = edit.object().text("message").unwrap_or_default();
-    Some(edit.set("message", Raw::string(&named(server, &message))).finish())
+    let edit = entitled(server, edit.set("message", Raw::string(&named(server, &message))));
+    let Some(schema) = edit.object().get(SCHEMA).filter(|schema| schema.kind() == Kind::Object) else {
+        return Some(edit.finish());
+    };
+    if !schema.may_have(TITLE) {
+        return Some(edit.finish());
+    }
+    let schema = entitled(server, edit_of(&schema)).finish();
+    Some(edit.set(SCHEMA, schema).finish())
 }
 
+const SCHEMA: &str = "requestedSchema";
+const TITLE: &str = "title";
+
+/// The same for a heading, which a client may show above the words, or in their place. One in no words is taken away.
+fn entitled(server: &str, edit: Edit) -> Edit {
+    match (edit.object().has(TITLE), edit.object().text(TITLE)) {
+        (false, _) => edit,
+        (true, Some(title)) => edit.set(TITLE, Raw::string(&named(server, &title))),
+        (true, None) => edit.remove(TITLE),
+    }
+}
+
+const ASKED: &str = "inputRequests";
+
 /// A result, or a task, that asks its client for something, with the server's name in each question.
-pub(crate) fn result_of(server: &str, result: Raw) -> Raw {
-    const ASKED: &str = "inputRequests";
+pub(crate) fn answer_of(server: &Server, result: Raw) -> Raw {
+    // Nearly all ask for nothing.
     if result.kind() != Kind::Object || !result.may_have(ASKED) {
         return result;
     }
+    result_of(&known_as(server), result)
+}
+
+fn result_of(server: &str, result: Raw) -> Raw {
     let edit = edit_of(&result);
     let Some(asked) = edit.object().get(ASKED).filter(|asked| asked.kind() == Kind::Object) else { return result };
     let named = edit_of(&asked).object().iter().fold(Edit::empty(), |all, (key, request)| {
@@ -103,6 +138,25 @@ mod tests {
             ),
         ] {
             assert_eq!(result_of("git", raw(result)).as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn a_heading_carries_the_name_as_well() {
+        for (params, expected) in [
+            (r#"{}"#, r#"{"message":"Server `git` asks: "}"#),
+            (
+                r#"{"title":"Switchboard","message":"x"}"#,
+                r#"{"title":"Server `git` asks: Switchboard","message":"Server `git` asks: x"}"#,
+            ),
+            (r#"{"message":"x","title":["Switchboard"]}"#, r#"{"message":"Server `git` asks: x"}"#),
+            (
+                r#"{"message":"x","requestedSchema":{"type":"object","title":"Allow?","properties":{"a":{"type":"string","title":"Name"}}}}"#,
+                r#"{"message":"Server `git` asks: x","requestedSchema":{"type":"object","title":"Server `git` asks: Allow?","properties":{"a":{"type":"string","title":"Name"}}}}"#,
+            ),
+            (r#"["title"]"#, r#"{"message":"Server `git` asks: "}"#),
+        ] {
+            assert_eq!(question_of("git", method::ELICIT, &raw(params)).unwrap().as_str(), expected);
         }
     }
 

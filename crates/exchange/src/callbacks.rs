@@ -205,7 +205,7 @@ impl<H: Host> Exchange<H> {
         let told = if speaks_callbacks(client) {
             Notification::new(
                 method::CALLBACK_REQUEST,
-                Some(forms::callback(&request.callback_id, server.id(), id, request, 1)),
+                Some(forms::callback(&request.callback_id, (server.id(), &asker::known_as(server)), id, request, 1)),
             )
         } else {
             forms::log_message(server.id(), request)
@@ -367,7 +367,8 @@ impl<H: Host> Exchange<H> {
     }
 
     fn put_to_client(&self, id: &str, server: &Server, about: &About, request: &CallbackRequest, attempt: u32) {
-        let params = forms::callback(id, server.id(), about.request.as_ref(), request, attempt);
+        let params =
+            forms::callback(id, (server.id(), &asker::known_as(server)), about.request.as_ref(), request, attempt);
         let _ = about.client.remote.notify(Notification::new(method::CALLBACK_REQUEST, Some(params)));
     }
 
@@ -382,7 +383,7 @@ impl<H: Host> Exchange<H> {
         let Some(store) = self.host.gate().store().filter(|_| request.kind != CallbackType::LlmCompletion) else {
             return false;
         };
-        let message = asker::named(server.id(), request.message.as_deref().unwrap_or_default());
+        let message = asker::named(&asker::known_as(server), request.message.as_deref().unwrap_or_default());
         let message = switchboard_policy::redact::printable(&message);
         let shown = json!({"message": message, "options": request.options});
         let Ok(shown) = RawValue::from_string(shown.to_string()) else { return false };

@@ -8,6 +8,7 @@ use switchboard_flow::meter::Rate;
 use switchboard_flow::refusals::Refusals;
 use switchboard_gate::Permit;
 use switchboard_peer::{Context, Reply};
+use switchboard_protocol::fault::Fault;
 use switchboard_upstream::Server;
 use switchboard_wire::Request;
 use tokio::time::Instant;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::callbacks::{Callbacks, ConnectionQuestions};
+use crate::forward::Forward;
 use crate::host::Host;
 use crate::mentions::Mentions;
 use crate::parked::Parked;
@@ -210,5 +212,29 @@ impl<H> Exchange<H> {
     /// Runs something beside requests.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.state.work.spawn(work);
+    }
+}
+
+impl<H: Host> Exchange<H> {
+    /// Refuses what may not be begun now. What a person agreed to while the kernel ends is still made, where its server takes it.
+    pub(crate) fn takes(&self, server: &Server, forward: &Forward) -> Result<(), Fault> {
+        match self.host.takes_calls(server) {
+            Err(_) if forward.agreed && self.host.is_draining() => server.takes_calls(),
+            takes => takes,
+        }
+    }
+
+    /// The same of a request that may go on with a call or a task that was begun: it is no new one.
+    pub(crate) fn takes_or_goes_on(&self, context: &Context, server: &Server, forward: &Forward) -> Result<(), Fault> {
+        match self.takes(server, forward) {
+            Err(_) if self.is_continued(context, server, forward) => Ok(()),
+            takes => takes,
+        }
+    }
+
+    /// Whether a request goes on with what was begun here before, so that nobody else can answer it.
+    pub fn goes_on_here(&self, context: &Context, server: &Server, request: &Request) -> bool {
+        let (method, params) = (request.method.clone(), request.params.clone());
+        self.is_continued(context, server, &Forward { method, params, ..Forward::default() })
     }
 }

@@ -53,6 +53,8 @@ pub struct Forward {
     pub questions: CallQuestions,
     /// The session tokens that a call of a tool was made with. No server is sent them.
     pub tokens: Presented,
+    /// Whether a person agreed to it: it was begun before them, and is no new call.
+    pub agreed: bool,
 }
 
 impl Forward {
@@ -122,12 +124,7 @@ impl<H: Host> Exchange<H> {
     /// # Errors
     /// The server takes no calls, gave no answer, or one that no client can read; or the right to the call was taken back.
     pub async fn forward(&self, context: &Context, server: &Arc<Server>, forward: Forward) -> Result<Reply, Fault> {
-        if let Err(refused) = self.host.takes_calls(server)
-            // What goes on with a call or a task that was begun is not a new one.
-            && !self.is_continued(context, server, &forward)
-        {
-            return Err(refused);
-        }
+        self.takes_or_goes_on(context, server, &forward)?;
         let trial = server.try_pass()?;
         let began = Instant::now();
         let outcome = match self.running(context, server, &forward) {
@@ -204,7 +201,7 @@ impl<H: Host> Exchange<H> {
         mut forward: Forward,
         wish: TaskMode,
     ) -> Result<Reply, Fault> {
-        self.host.takes_calls(server)?;
+        self.takes(server, &forward)?;
         without_foreign_input(context.caller.era(), &mut forward)?;
         let upstream = self.upstream(context, server).await?;
         let across = Across { exchange: self, context, server, upstream: &upstream };
@@ -268,7 +265,7 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Whether a request goes on with a call or a task that was begun before.
-    fn is_continued(&self, context: &Context, server: &Server, forward: &Forward) -> bool {
+    pub(crate) fn is_continued(&self, context: &Context, server: &Server, forward: &Forward) -> bool {
         if forward.method.starts_with("tasks/") {
             return true;
         }
@@ -356,6 +353,7 @@ impl<H: Host> Exchange<H> {
                 id: forward.id.clone(),
                 questions: questions.clone(),
                 tokens: forward.tokens.clone(),
+                agreed: forward.agreed,
             };
             let reply = self.pass(context, server, upstream, round).await?;
             let Ok(result) = &reply.outcome else { return Ok(reply) };
@@ -595,14 +593,14 @@ fn is_asked_by_result(context: &Context, server: &Server, forward: &Forward) -> 
 fn of_server(server: &Server, Reply { outcome, extra }: Reply) -> Result<Reply, Fault> {
     let outcome = match outcome {
         Ok(result) => match provenance::of_server(&result) {
-            KernelKeys::Clean => Ok(asker::result_of(server.id(), result)),
-            KernelKeys::Stripped(result) => Ok(asker::result_of(server.id(), result)),
+            KernelKeys::Clean => Ok(asker::answer_of(server, result)),
+            KernelKeys::Stripped(result) => Ok(asker::answer_of(server, result)),
             KernelKeys::Ambiguous => {
                 let text = format!("in the result of server `{}` a member stands twice", server.id());
                 return Err(Fault::new(FaultKind::UpstreamInvalid, text).from_server(server.id().as_ref()));
             }
         },
-        Err(error) => Err(asker::refusal_of(server.id(), error)),
+        Err(error) => Err(asker::refusal_of(&asker::known_as(server), error)),
     };
     Ok(Reply { outcome, extra })
 }

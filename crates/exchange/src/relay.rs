@@ -319,8 +319,9 @@ impl<H: Host> Exchange<H> {
         };
         let strictly = |params: &Raw| strict::question(&request.method, params, client.caller.revision);
         let params = params.map(|params| strictly(&params).unwrap_or(params));
-        let named = |params: Raw| asker::question_of(server.id(), &request.method, &params).unwrap_or(params);
-        let params = params.map(named);
+        // Also one that says nothing: its client would ask a person all the same.
+        let said = params.clone().unwrap_or_else(Raw::empty_object);
+        let params = asker::question_of(&asker::known_as(server), &request.method, &said).or(params);
         let mut call = Call::new(request.method, params).within(self.options().question_timeout);
         call.extra = request.extra;
         call.related = back.map(|remote| Arc::new(Back(remote)) as Arc<dyn Handler>);

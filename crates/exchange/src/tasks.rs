@@ -84,6 +84,8 @@ impl TaskTool {
 
 struct Entry {
     server: Arc<str>,
+    /// Whether it was made on a connection that other principals use too.
+    shared: bool,
     /// The tool that was called.
     tool: Option<TaskTool>,
     named: Instant,
@@ -93,10 +95,20 @@ struct Entry {
     attended: Option<Running>,
 }
 
-/// The tasks that servers made. Two principals may have tasks of one name: each finds its own.
+/// The tasks that servers made. Two principals may have tasks of one name at two servers, or on connections of their own:
+/// each finds its own. On one connection a name means one task, the one that it was given last: a server that was started
+/// again may count from one again.
 #[derive(Default)]
 pub(crate) struct TaskBook {
     tasks: Mutex<HashMap<Key, Entry>>,
+}
+
+/// Where a task was made.
+#[derive(Clone, Copy)]
+pub(crate) struct Made<'a> {
+    pub(crate) server: &'a Arc<str>,
+    /// On a connection that other principals use too.
+    pub(crate) shared: bool,
 }
 
 /// The principal and the task.
@@ -107,31 +119,34 @@ fn key(principal: &str, task: &str) -> Key {
 }
 
 impl TaskBook {
-    /// Notes a task that a server made for somebody.
-    pub(crate) fn note(&self, task: &str, server: &Arc<str>, principal: &str, tool: Option<TaskTool>, now: Instant) {
-        self.insert(key(principal, task), server.clone(), tool, None, now);
+    /// Notes a task that a server made for somebody. One of that name on a shared connection is nobody else's any more.
+    pub(crate) fn note(&self, task: &str, made: Made<'_>, principal: &str, tool: Option<TaskTool>, now: Instant) {
+        let Made { server, shared } = made;
+        if shared {
+            let reused = |(owner, known): &Key, entry: &Entry| {
+                known == task && &**owner != principal && entry.shared && entry.server == *server
+            };
+            self.tasks.lock().retain(|key, entry| !reused(key, entry));
+        }
+        let entry = Entry { server: server.clone(), shared, tool, named: now, finished: None, attended: None };
+        self.insert(key(principal, task), entry, now);
     }
 
     /// Keeps the result of a call that its client wanted as a task.
     pub(crate) fn keep_finished(&self, task: &str, server: &Arc<str>, principal: &str, result: Raw, now: Instant) {
-        self.insert(key(principal, task), "".into(), None, Some((result, server.clone())), now);
+        let finished = Some((result, server.clone()));
+        let entry = Entry { server: "".into(), shared: false, tool: None, named: now, finished, attended: None };
+        self.insert(key(principal, task), entry, now);
     }
 
-    /// Notes which tool such a call was of.
-    pub(crate) fn name_tool(&self, task: &str, principal: &str, tool: TaskTool) {
-        if let Some(entry) = self.tasks.lock().get_mut(&key(principal, task)) {
-            entry.tool.get_or_insert(tool);
-        }
+    /// Notes which tool such a call was of; `false` where no such result is kept.
+    pub(crate) fn name_tool(&self, task: &str, principal: &str, tool: &TaskTool) -> bool {
+        let mut tasks = self.tasks.lock();
+        let kept = tasks.get_mut(&key(principal, task)).filter(|entry| entry.finished.is_some());
+        kept.map(|entry| entry.tool.get_or_insert_with(|| tool.clone())).is_some()
     }
 
-    fn insert(
-        &self,
-        key: Key,
-        server: Arc<str>,
-        tool: Option<TaskTool>,
-        finished: Option<(Raw, Arc<str>)>,
-        now: Instant,
-    ) {
+    fn insert(&self, key: Key, entry: Entry, now: Instant) {
         let mut tasks = self.tasks.lock();
         if tasks.len() >= MAX_TASKS {
             tasks.retain(|_, entry| now - entry.named < REMEMBERED);
@@ -140,7 +155,7 @@ impl TaskBook {
                 tasks.remove(&oldest);
             }
         }
-        tasks.insert(key, Entry { server, tool, named: now, finished, attended: None });
+        tasks.insert(key, entry);
     }
 
     /// Forgets all of it; open requests for results end.
@@ -238,22 +253,41 @@ mod tests {
     fn a_task_is_found_by_its_owner_alone() {
         let (book, now) = (TaskBook::default(), Instant::now());
         let server = |task, principal| book.server(task, principal, now);
-        book.note("t1", &"git".into(), "ada", None, now);
+        let (git, files): (Arc<str>, Arc<str>) = ("git".into(), "files".into());
+        book.note("t1", Made { server: &git, shared: true }, "ada", None, now);
         assert_eq!(server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(server("t1", "eve"), None);
         assert_eq!(server("t2", "ada"), None);
         assert!(book.is_foreign("t1", "eve") && !book.is_foreign("t1", "ada") && !book.is_foreign("t2", "eve"));
-        book.note("t1", &"files".into(), "eve", None, now);
+        book.note("t1", Made { server: &files, shared: true }, "eve", None, now);
         assert_eq!(server("t1", "ada").as_deref(), Some("git"));
         assert_eq!(book.owners("t1", "files"), ["eve".into()]);
+    }
+
+    #[test]
+    fn a_name_that_a_server_gives_again_is_its_last_owners() {
+        let (book, now) = (TaskBook::default(), Instant::now());
+        let git: Arc<str> = "git".into();
+        let owners = |book: &TaskBook| {
+            let mut owners = book.owners("t1", "git");
+            owners.sort_unstable();
+            owners.join(" ")
+        };
+        for (principal, shared, expected) in
+            [("ada", true, "ada"), ("eve", false, "ada eve"), ("bob", true, "bob eve"), ("eve", true, "eve")]
+        {
+            book.note("t1", Made { server: &git, shared }, principal, None, now);
+            assert_eq!(owners(&book), expected, "{principal} {shared}");
+        }
     }
 
     #[test]
     fn the_book_is_bounded_and_forgets_the_oldest() {
         let (book, began) = (TaskBook::default(), Instant::now());
         let at = |index: usize| began + Duration::from_millis(index as u64);
+        let server: Arc<str> = "s".into();
         for index in 0..=MAX_TASKS {
-            book.note(&index.to_string(), &"s".into(), "p", None, at(index));
+            book.note(&index.to_string(), Made { server: &server, shared: false }, "p", None, at(index));
         }
         assert_eq!(book.server("0", "p", at(MAX_TASKS)), None);
         assert!(book.server(&MAX_TASKS.to_string(), "p", at(MAX_TASKS)).is_some());

@@ -44,6 +44,11 @@ impl ApprovalWatcher {
         Watched { watcher: self, id: id.to_owned(), changed }
     }
 
+    /// Whether a call of this process waits for it.
+    pub(crate) fn is_watched(&self, id: &str) -> bool {
+        self.waiting.lock().contains_key(id)
+    }
+
     /// Looks until the kernel ends. A store that does not answer is asked again in the next round.
     pub(crate) async fn run(&self, store: &Store, time: impl Fn() -> Timestamp, closing: &CancellationToken) {
         loop {

@@ -36,6 +36,7 @@ use tokio::time::Instant;
 use super::audit::{self, event, result, step};
 use super::refused::refused;
 use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
+use crate::approval_watcher::Watched;
 use crate::dialect::agreed_with;
 use callback::ask_by_callback;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -113,6 +114,10 @@ enum Waited {
     Denied(String),
     /// Nobody did; the client's user was asked in this way and said nothing.
     TimedOut(Option<AskingMeans>),
+    /// Somebody agreed to the same call where it waited before, at a kernel that has ended.
+    Before(Box<Approval>),
+    /// The kernel ends, and nobody did so far.
+    Ended,
     /// Nobody did, and the caller may not make the call any more: its answer.
     Refused(Reply),
 }
@@ -223,7 +228,7 @@ async fn ask_about(
     if let Claimed::Granted(approval) = question.claim(gate, Ticket::Reusable).await? {
         return go_by(gate, &question, *approval, None).await.map(Some);
     }
-    question.hold(gate, reason).await?;
+    let before = question.hold(gate, reason).await?;
     gate.audit.note(question.event(event::HELD, None, &question.id)).await;
     let context = attempt.context;
     let capabilities = &context.caller.capabilities;
@@ -239,7 +244,7 @@ async fn ask_about(
     let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), step::KEY, step::CONFIRMATION);
     let left = audit::with(left, "reason", "its caller was gone before anybody answered");
     let mut waiting = Waiting { state: gate.state, id: Some(question.id.clone()), left: Some(left) };
-    let waited = wait_for_answer(gate, &question).await;
+    let waited = wait_for_answer(gate, &question, before.as_deref()).await;
     // What ends in another way has its own record.
     if waited.is_ok() || !context.cancel.is_cancelled() {
         waiting.left = None;
@@ -340,7 +345,7 @@ async fn settle_answer(
 }
 
 /// Waits for the client's user or the operator, whoever answers first.
-async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>) -> Result<Waited, Fault> {
+async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>, before: Option<&str>) -> Result<Waited, Fault> {
     let context = question.attempt.context;
     let deadline = Instant::now() + gate.options().approval_wait;
     let mut way = AskingMeans::of(context);
@@ -351,6 +356,7 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>) -> Result<Wai
     let mut refused = std::pin::pin!(until_refused(gate, question.attempt));
     let mut asked = false;
     let watched = gate.approvals_watched.watch(&question.id);
+    let mut before = before.map(|id| (id, gate.approvals_watched.watch(id)));
     let mut late = false;
     loop {
         tokio::select! {
@@ -377,10 +383,18 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>) -> Result<Wai
                 }
             }
             _ = tick.tick() => {
-                notice.again(deadline.saturating_duration_since(Instant::now()));
+                notice.again();
                 continue;
             }
             () = watched.changed() => {}
+            id = decided(before.as_ref()) => {
+                before = None;
+                if let Claimed::Granted(approval) = question.claim(gate, Ticket::Id(id)).await? {
+                    Ending::Withdrawn { by: "answered before" }.end(gate.state, &question.id).await;
+                    return Ok(Waited::Before(approval));
+                }
+                continue;
+            }
             () = tokio::time::sleep_until(deadline) => late = true,
             () = gate.closing().cancelled() => late = true,
             () = context.cancel.cancelled() => {
@@ -393,7 +407,7 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>) -> Result<Wai
             return Ok(Waited::Decided(Box::new(approval)));
         }
         if late {
-            return Ok(Waited::TimedOut(way.filter(|_| !gate.closing().is_cancelled())));
+            return Ok(if gate.closing().is_cancelled() { Waited::Ended } else { Waited::TimedOut(way) });
         }
     }
 }
@@ -419,6 +433,8 @@ async fn conclude(
         Waited::Decided(approval) => approval,
         Waited::Denied(by) => return Ok(Some(denied(gate, attempt, None, Some((&question.id, &by))).await)),
         Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
+        Waited::Before(approval) => return go_by(gate, question, *approval, None).await.map(Some),
+        Waited::Ended => return Err(ended(gate, attempt, &question.id).await),
         Waited::TimedOut(Some(way)) => return Err(unanswered(gate, attempt, way, Some(&question.id)).await),
         Waited::TimedOut(None) => {
             let text = format!(
@@ -499,6 +515,19 @@ async fn confirm_without_store(gate: &Gate<'_>, attempt: &Attempt<'_>, message: 
     }
 }
 
+/// The fault of a call that nobody had answered about when the kernel ended. Who says yes afterwards has said it to the same
+/// call when it comes again.
+async fn ended(gate: &Gate<'_>, attempt: &Attempt<'_>, approval: &str) -> Fault {
+    let text =
+        format!("`{}` was not carried out: Switchboard ended before a person had answered about it", attempt.exposed);
+    let again = format!("make the same call again; a yes to {approval} counts for it, and nobody is asked again then");
+    let fault = Fault::new(FaultKind::ServerDraining, text).suggest(again);
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let event = audit::with(event, "reason", fault.message());
+    gate.audit.note(audit::with(refused(event, &fault), "approval", approval)).await;
+    fault
+}
+
 /// The fault of a call whose user was asked and let the time pass.
 async fn unanswered(gate: &Gate<'_>, attempt: &Attempt<'_>, way: AskingMeans, approval: Option<&str>) -> Fault {
     let wait = gate.options().approval_wait;
@@ -571,6 +600,17 @@ async fn go_by(
     let event = question.event(event::APPROVED, approval.decided_by.as_deref(), &id);
     gate.audit.record_in_order(event).await?;
     Ok(Confirmed::Go(id, params))
+}
+
+/// Waits until somebody has decided about the same call where it waited before; for ever where it did not.
+async fn decided(before: Option<&(&str, Watched<'_>)>) -> String {
+    match before {
+        Some((id, watched)) => {
+            watched.changed().await;
+            (*id).to_owned()
+        }
+        None => std::future::pending().await,
+    }
 }
 
 fn midway(question: &Question<'_>, state: &str) -> Digest {

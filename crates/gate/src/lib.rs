@@ -74,7 +74,7 @@ pub use pending_confirmations::{AskedAbout, PendingConfirmations};
 pub use permit::Permit;
 pub use policy::{OWNER, ToolPolicy, default_policy};
 pub use profiles::{Confirm, Profile, Profiles, ToolName};
-pub use progress::{PROGRESS_INTERVAL, countdown};
+pub use progress::{PROGRESS_INTERVAL, RisingProgress, SAID_BY, still_waits};
 pub use record::is_outcome_unknown;
 pub use refused::{blocked, unavailable};
 pub use request::Reading;

@@ -6,13 +6,19 @@ use jiff::Timestamp;
 use switchboard_flow::latency::Durations;
 use switchboard_store::AuditEvent;
 use tokio::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::GateState;
 use crate::audit::{self, event, result};
 use crate::meters::Metered;
 
 /// A call that passed. When it is dropped, it ends without anybody knowing how.
-pub struct Permit(pub(crate) Option<Box<Begun>>, pub(crate) Option<Box<Metered>>);
+pub struct Permit {
+    pub(crate) begun: Option<Box<Begun>>,
+    pub(crate) metered: Option<Box<Metered>>,
+    /// A person agreed to it: until it is over, it is waited for.
+    pub(crate) agreed: Option<TaskTrackerToken>,
+}
 
 impl std::fmt::Debug for Permit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -23,7 +29,7 @@ impl std::fmt::Debug for Permit {
 impl Permit {
     /// The same, its time counted when it has come to something.
     pub(crate) fn timed(mut self, times: Option<Arc<Durations>>) -> Self {
-        if let Some(begun) = &mut self.0 {
+        if let Some(begun) = &mut self.begun {
             begun.times = times;
         }
         self
@@ -31,8 +37,20 @@ impl Permit {
 
     /// The same, counted among the calls that run until it is over.
     pub(crate) fn counted(mut self, metered: Option<Box<Metered>>) -> Self {
-        self.1 = metered;
+        self.metered = metered;
         self
+    }
+
+    /// The same, for a call that a person agreed to.
+    pub(crate) fn agreed(mut self, agreed: Option<TaskTrackerToken>) -> Self {
+        self.agreed = agreed;
+        self
+    }
+
+    /// Whether a person agreed to the call. Then it was begun before them, also where nothing new is begun any more.
+    #[must_use]
+    pub const fn was_agreed(&self) -> bool {
+        self.agreed.is_some()
     }
 }
 
@@ -51,7 +69,7 @@ pub(crate) struct Begun {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if let Some(begun) = self.0.take() {
+        if let Some(begun) = self.begun.take() {
             let Begun { gate, outcome, began, call, .. } = *begun;
             let mut event = ended(outcome, began);
             event.event_type = event::UNKNOWN_OUTCOME.into();

@@ -34,7 +34,8 @@ impl Gate<'_> {
         let began = Instant::now();
         let synced = effect == Effect::Said || effect == Effect::Unsaid && self.options().sync_all_effects;
         let begun = |outcome, call| {
-            Permit(Some(Box::new(Begun { gate: self.state.clone(), outcome, began, call, synced, times: None })), None)
+            let begun = Begun { gate: self.state.clone(), outcome, began, call, synced, times: None };
+            Permit { begun: Some(Box::new(begun)), metered: None, agreed: None }
         };
         if effect == Effect::None {
             if !self.options().reads_without_record {
@@ -46,7 +47,7 @@ impl Gate<'_> {
         outcome.details.insert(audit::CALL, audit.open_calls().name(call));
         // From here on: an intent that was written has an end, even if its caller does not wait for the writing.
         let mut permit = begun(outcome, Some(call));
-        let written = match &permit.0 {
+        let written = match &permit.begun {
             Some(begun) => audit.intend(&begun.outcome, call, synced).await,
             None => Ok(()),
         };
@@ -54,7 +55,7 @@ impl Gate<'_> {
             Ok(()) => Ok(permit),
             Err(fault) => {
                 // It may have been written all the same, just too late.
-                if let Some(begun) = permit.0.take() {
+                if let Some(begun) = permit.begun.take() {
                     let mut event = ended(begun.outcome, begun.began);
                     event.event_type = event::TOOL_BLOCKED.into();
                     event.result = result::BLOCKED.into();
@@ -79,12 +80,12 @@ impl Gate<'_> {
         {
             // It waits at its server for what its client was asked, and has not ended. Nor is it counted among those that
             // run: a person may take long.
-            match self.around.keep_open(&token, permit.counted(None)) {
+            match self.around.keep_open(&token, permit.counted(None).agreed(None)) {
                 None => return,
                 Some(other) => permit = other,
             }
         }
-        let Some(begun) = permit.0.take() else { return };
+        let Some(begun) = permit.begun.take() else { return };
         let Begun { outcome: event, began, call, synced, times, .. } = *begun;
         let mut event = ended(event, began);
         let failed = || result::FAILURE.into();
@@ -147,7 +148,7 @@ pub(crate) async fn put_on_record(
 ) -> Result<Permit, Fault> {
     let assessment = &attempt.policy.assessment;
     let passage = attempt.subject.passage();
-    let Some(event_type) = passage.outcome else { return Ok(Permit(None, None)) };
+    let Some(event_type) = passage.outcome else { return Ok(Permit { begun: None, metered: None, agreed: None }) };
     let mut outcome = attempt.event(event_type, result::SUCCESS);
     if attempt.unknown_beside().is_some() {
         describe_arguments(gate, &mut outcome, attempt, &attempt.sent_to_server().whole());

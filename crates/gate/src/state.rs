@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
+use jiff::Timestamp;
 use serde_json::json;
 use switchboard_audit::Auditor;
 use switchboard_store::{AuditEvent, Digest, Store};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::agreed_hosts::AgreedHosts;
 use crate::approval_watcher::ApprovalWatcher;
@@ -26,6 +28,8 @@ pub struct GateState {
     options: ArcSwap<GateOptions>,
     store: Option<Store>,
     pub(crate) context: GateContext,
+    /// When it began: what waited for a person before waits at no kernel, or at another one.
+    pub(crate) began: Timestamp,
     /// The record of calls.
     pub audit: Auditor,
     /// Servers that hear of events.
@@ -35,6 +39,8 @@ pub struct GateState {
     /// What waits for a person.
     pub desk: PendingConfirmations,
     pub(crate) approvals_watched: ApprovalWatcher,
+    /// Counts calls from when a person is asked about them until they are over, where the person agreed.
+    pub(crate) agreed_calls: TaskTracker,
     /// Tells that rights may have changed.
     pub rights: RightsChanges,
     pub(crate) pins: Pins,
@@ -50,12 +56,15 @@ impl GateState {
     /// The gate's state, and work that must run beside it.
     pub fn new(options: GateOptions, context: GateContext) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (audit, writing) = Auditor::new(options.store.clone());
+        let granted = GrantCache::new(options.store.clone());
         let state = Self {
             audit,
             server_sinks: Arc::default(),
-            granted: GrantCache::new(options.store.clone()),
+            began: granted.time(),
+            granted,
             desk: PendingConfirmations::default(),
             approvals_watched: ApprovalWatcher::default(),
+            agreed_calls: TaskTracker::new(),
             rights: RightsChanges::default(),
             pins: Pins::default(),
             lists: ListCache::default(),
@@ -123,6 +132,12 @@ impl GateState {
             self.audit.note_now(event);
         }
         first
+    }
+
+    /// Calls that a person is asked about or has agreed to, and that are not over.
+    #[must_use]
+    pub const fn agreed_calls(&self) -> &TaskTracker {
+        &self.agreed_calls
     }
 
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {

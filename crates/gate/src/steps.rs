@@ -27,14 +27,16 @@ impl Gate<'_> {
             // rate
             let metered = rates::meter(self, &attempt)?;
             // confirmation, and after it everything before once more
-            let (mut approval, mut cleaned) = (None, None);
+            let (mut approval, mut cleaned, mut agreed) = (None, None, None);
             if let Some(reason) = reason_to_ask(self, &attempt, doubt.as_deref()).await? {
+                // From here on whoever ends the kernel waits for it: nobody is asked in vain.
+                agreed = Some(self.agreed_calls.token());
                 let (id, params) = Box::pin(agree(self, &attempt, reason, doubt.as_deref())).await?;
                 (approval, cleaned) = (Some(id), params);
             }
             // audit: the intent
             let permit = record::put_on_record(self, &attempt, approval).await?;
-            Ok(Admission::Go(permit.counted(metered), cleaned))
+            Ok(Admission::Go(permit.counted(metered).agreed(agreed), cleaned))
         };
         match passed.await {
             Ok(admission) => Ok(admission),

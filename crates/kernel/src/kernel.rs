@@ -4,6 +4,7 @@ mod answer;
 mod call;
 mod content;
 mod housekeeping;
+mod meant;
 mod status;
 pub(crate) mod waiting;
 

@@ -23,13 +23,13 @@ pub use spec::{
 pub use switchboard_audit::EventCounts;
 pub use switchboard_catalog::{Budget, Judge, Level, Shown};
 use switchboard_clients as clients;
-pub use switchboard_clients::SAID_BY;
 use switchboard_directory as directory;
 pub use switchboard_flow::breaker::BreakerPolicy;
 pub use switchboard_flow::lifecycle::State;
 pub use switchboard_flow::meter::{Allowance, Quota, Rate};
 pub use switchboard_flow::retry::RetryPolicy;
 use switchboard_gate as gate;
+pub use switchboard_gate::SAID_BY;
 use switchboard_protocol::bridge;
 use switchboard_services as services;
 pub use switchboard_services::registry::{

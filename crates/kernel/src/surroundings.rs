@@ -10,7 +10,7 @@ use switchboard_protocol::fault::Fault;
 use switchboard_wire::{Notification, Raw};
 
 use crate::clients::{self, ClientHost, ClientState, ConnectedClients, own_log};
-use crate::directory::{LocatedResource, View};
+use crate::directory::{ListKind, LocatedResource, View};
 use crate::gate::{Gate, Offers, Permit, Surroundings, ToolPolicy};
 use crate::kernel::Kernel;
 use crate::server::Server;
@@ -104,6 +104,10 @@ impl ClientHost for Kernel {
 
     fn offered(&self) -> Arc<View> {
         self.view()
+    }
+
+    fn list_now<'a>(&'a self, context: &'a Context, kind: ListKind) -> BoxFuture<'a, Result<Raw, Fault>> {
+        Box::pin(self.listed(context, kind))
     }
 
     fn exchange(&self) -> Exchange<Self> {

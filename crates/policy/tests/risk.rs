@@ -19,6 +19,29 @@ fn weigh(definition: &str, name: &str, operator: OperatorWord, trust: TrustLevel
     assess(&said(definition), name, &operator, trust, true)
 }
 
+/// What a server says of its tools lowers no risk that they have.
+#[test]
+fn a_tool_is_not_talked_harmless() {
+    let hinted = r#","annotations":{"readOnlyHint":true}"#;
+    for (name, says, properties, hints) in [
+        ("read_file2", "Reads a file, then deletes it", r#""path":{"type":"string"}"#, ""),
+        ("preview_email", "Previews an email and sends it", r#""to":{"type":"string"}"#, ""),
+        ("count_users", "Counts users; inactive users are deleted", "", hinted),
+        ("list_backups", "List backups, removing old ones", "", ""),
+        ("get_quote", "Gets a quote and books it", r#""flight":{"type":"string"}"#, hinted),
+        ("get_item", "Get an item", r#""id":{},"and_then":{"enum":["keep","purge"]}"#, ""),
+        ("sign", "Signs a transaction", r#""tx":{"type":"string"}"#, hinted),
+        ("rpc", "RPC", r#""method":{"type":"string"}"#, hinted),
+        ("eth_call", "", r#""method":{"type":"string"}"#, hinted),
+    ] {
+        let definition = format!(
+            r#"{{"name":"{name}","description":"{says}","inputSchema":{{"type":"object","properties":{{{properties}}}}}{hints}}}"#
+        );
+        let found = weigh(&definition, name, NOTHING, TrustLevel::Standard);
+        assert_eq!(found.confirm, Some(ConfirmReason::Dangerous), "{name}: {found:?}");
+    }
+}
+
 #[test]
 fn names_of_permissions() {
     for (word, canonical, alias, risk) in [

@@ -1,6 +1,6 @@
 //! What arguments carry, whatever they and their tool are called: commands, code, keystrokes, pieces of SQL.
 
-use switchboard_policy::risk::{Assessment, OperatorWord, assess, assess_content};
+use switchboard_policy::risk::{Assessment, Carried, Carries, OperatorWord, assess, assess_content};
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_protocol::mgp::{Risk, TrustLevel, ValidatorName};
 use switchboard_wire::{Limits, Raw};
@@ -113,6 +113,10 @@ fn pieces_of_statements_are_judged_in_tools_that_read() {
         ("sql_select", "Selects rows of a table", &["table", "where"]),
         ("select_sql", "Selects with SQL", &["where"]),
         ("update_rows", "Updates rows of a PostgreSQL table", &["table", "where"]),
+        ("list_rows", "List rows of a table", &["table", "where"]),
+        ("find_records", "Find records", &["filter", "table"]),
+        ("get_records", "Get records from a table", &["table", "conditions"]),
+        ("search_documents", "Search documents in a collection", &["collection", "filter"]),
         ("pg_export_table_data", "Exports data of a PostgreSQL table to a file", &["where"]),
     ] {
         let definition = definition_of(description, arguments);
@@ -127,4 +131,36 @@ fn pieces_of_statements_are_judged_in_tools_that_read() {
         TrustLevel::Standard,
     );
     assert!(reads.validators.is_empty() && reads.risk == Risk::Safe, "{reads:?}");
+}
+
+/// A program in one argument and its words in another are a command, whatever they are called.
+#[test]
+fn programs_with_their_words_are_commands() {
+    for (name, description, arguments) in [
+        ("execute", "Executes", &["program", "arguments"][..]),
+        ("run_program", "Runs a program", &["program", "args"]),
+        ("start_process", "Starts a process", &["program", "argv"]),
+        ("launch", "Launches an application", &["application", "arguments"]),
+        ("exec_binary", "Executes a binary", &["binary", "params"]),
+        ("process_start", "Starts a process", &["file", "args"]),
+        ("process_start", "Starts a process", &["path", "args"]),
+        ("shell_exec", "", &["exe", "arguments"]),
+        ("run", "Runs", &["name", "args"]),
+    ] {
+        let found = weigh(&definition_of(description, arguments), name, NOTHING, TrustLevel::Standard);
+        assert!(found.validators.contains(&ValidatorName::Sandbox), "{name}: {found:?}");
+        let is_command = |carried: &Carried| &*carried.key == arguments[0] && carried.what == Carries::Command;
+        assert!(found.carried.iter().any(is_command), "{name}: {found:?}");
+        assert_eq!(found.risk, Risk::Dangerous, "{name}: {found:?}");
+    }
+    for (name, description, arguments) in [
+        ("get_application", "Gets an application", &["application", "arguments"][..]),
+        ("open_file", "Opens a file", &["path", "line"]),
+        ("run_query", "Runs a query", &["name", "params"]),
+        ("run_tests", "Runs the tests", &["path", "args"]),
+        ("open_file_in_editor", "Opens a file in the editor", &["file", "args"]),
+    ] {
+        let found = weigh(&definition_of(description, arguments), name, NOTHING, TrustLevel::Standard);
+        assert!(!found.validators.contains(&ValidatorName::Sandbox), "{name}: {found:?}");
+    }
 }

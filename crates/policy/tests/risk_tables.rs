@@ -170,3 +170,89 @@ fn definitions_in_a_folder() {
     }
     std::fs::write(std::env::var("RISK_OUT").expect("a file"), out).unwrap();
 }
+
+/// A server says of itself what it likes: where its name or an argument speaks of something grave, no sentence takes that back.
+#[test]
+fn no_description_takes_back_what_name_and_arguments_say() {
+    let soothing = [
+        "Get the details of an item.",
+        "Lists all items.",
+        "Retrieve the current state.",
+        "Search for items.",
+        "Shows a list of available commands.",
+        "Read-only view of items. Never changes anything.",
+        "Gets the page in a browser.",
+        "Returns information.",
+        "State of a thing",
+    ];
+    let judging = [ValidatorName::Sandbox, ValidatorName::CodeSafety, ValidatorName::Readonly];
+    let mut lowered = Vec::new();
+    for table in [include_str!("tables/tools-dangerous.txt"), include_str!("tables/tools-grave.txt")] {
+        for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+            let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+            let part = |at: usize| parts.get(at).copied().unwrap_or_default();
+            let bare = weighed(part(1), &definition(part(1), "", part(3), part(4)));
+            // Where nothing is said, a sentence tells what it is.
+            let is_said = bare.reason.contains("its name") || bare.reason.contains("its argument");
+            if bare.confirm.is_none() || !is_said {
+                continue;
+            }
+            for says in soothing {
+                let found = weighed(part(1), &definition(part(1), says, part(3), part(4)));
+                let is_judged = found.validators.iter().any(|one| judging.contains(one));
+                if found.confirm.is_none() && !is_judged {
+                    lowered.push(format!("{} {says}: {} -> {}", part(1), bare.reason, found.reason));
+                }
+            }
+        }
+    }
+    assert!(lowered.is_empty(), "{}: {lowered:#?}", lowered.len());
+}
+
+/// What the arguments carry is told by their names, whatever is said of them.
+#[test]
+fn no_description_of_an_argument_makes_a_command_a_word() {
+    for (name, key, says) in [
+        ("compute", "command", "One of the allowed options"),
+        ("kubectl_generic", "command", "Possible values: get, describe"),
+        ("tool", "shell_command", "One of the available commands"),
+    ] {
+        let line = format!("{name} | Returns information. | {key}: {says}");
+        let (name, definition) = described(&line);
+        let found = weighed(&name, &definition);
+        assert!(found.validators.contains(&ValidatorName::Sandbox), "{line}: {}", found.reason);
+    }
+}
+
+/// A name that is one of a thing gives way to a sentence that looks.
+#[test]
+fn names_of_things_are_no_deeds() {
+    for name in [
+        "swap_quote",
+        "train_alerts",
+        "app-store-privacy",
+        "flow_blockNumber",
+        "order_status",
+        "transfer_history",
+        "block_info",
+        "share_price",
+        "message_history",
+        "mint_info",
+        "stop_times",
+        "lock_status",
+        "latest_block",
+        "charge_state",
+        "email_thread",
+        "transfer_fees",
+    ] {
+        let found = weighed(name, &definition(name, "Get the details of an item.", "id", ""));
+        assert!(found.confirm.is_none(), "{name}: {}", found.reason);
+    }
+    for name in
+        ["reset_status", "set_price", "clear_history", "push_events", "close_comments", "drop_index", "git_push"]
+    {
+        let found = weighed(name, &definition(name, "Get the details of an item.", "id", ""));
+        let bare = weighed(name, &definition(name, "", "id", ""));
+        assert_eq!(found.confirm, bare.confirm, "{name}: {}", found.reason);
+    }
+}

@@ -11,6 +11,7 @@ pub mod fault;
 pub mod mcp;
 #[macro_use]
 pub mod mgp;
+mod nearest;
 pub mod proposals;
 pub mod provenance;
 mod revision;
@@ -18,5 +19,6 @@ mod secret;
 pub mod spoken;
 
 pub use fault::Fault;
+pub use nearest::nearest;
 pub use revision::{Era, Revision};
 pub use secret::{Secret, SentSecret};

@@ -3,6 +3,8 @@
 //!
 //! Every decision is on the audit log with who made it. Who decides comes from authentication, never from a parameter.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -19,7 +21,12 @@ use switchboard_store::{
 pub struct OperatorActions {
     store: Store,
     actor: Actor,
+    /// How long a store that is away for a moment is waited for.
+    patience: Duration,
 }
+
+/// How often a store that is away is tried.
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 impl OperatorActions {
     /// How long a grant lasts where nobody says how long.
@@ -28,7 +35,14 @@ impl OperatorActions {
     /// For the operator of this machine, or for whoever was authenticated.
     #[must_use]
     pub fn new(store: Store, actor: Actor) -> Self {
-        Self { store, actor }
+        Self { store, actor, patience: Duration::ZERO }
+    }
+
+    /// The same for somebody who waits while the store is away, such as a database that is restarted: each step of what takes
+    /// something back waits no longer than that.
+    #[must_use]
+    pub fn waiting(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// In the name of the person at the command line.
@@ -68,7 +82,37 @@ impl OperatorActions {
     async fn write(&self, event_type: &str, target: Target, details: &[(&str, Value)]) -> Result<(), StoreError> {
         let mut event = AuditEvent { target, ..audit::event_of(event_type, self.actor.clone(), result::SUCCESS) };
         event.details.extend(details.iter().map(|(key, value)| (*key, value.clone())));
-        self.store.audit().append(std::slice::from_ref(&event)).await.map(drop)
+        if self.patience.is_zero() {
+            return self.store.audit().append(std::slice::from_ref(&event)).await.map(drop);
+        }
+        let log = self.store.audit();
+        let after = self.patiently(|| log.end()).await?.seq;
+        // Nobody knows of an offer that failed whether it stands: it is looked for before it is made again.
+        let prepared = log.prepare(&event)?;
+        self.patiently(|| log.append_once(vec![prepared.clone()], after)).await.map(drop)
+    }
+
+    /// Does something that may be done again, again while the store is away.
+    async fn patiently<T, F>(&self, work: impl Fn() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let is_away = |error: &StoreError| error.is_transient() || matches!(error, StoreError::Undetermined);
+        let first = match work().await {
+            Err(error) if is_away(&error) && !self.patience.is_zero() => error,
+            done => return done,
+        };
+        tracing::warn!(error = %first, "the store is away; it is waited for, at most {} s", self.patience.as_secs());
+        let again = async {
+            loop {
+                tokio::time::sleep(RETRY_INTERVAL).await;
+                match work().await {
+                    Err(error) if is_away(&error) => {}
+                    done => return done,
+                }
+            }
+        };
+        tokio::time::timeout(self.patience, again).await.unwrap_or(Err(first))
     }
 
     /// Puts on record what was done in this name outside of the kernel: who may come in, and in whose name servers are
@@ -133,7 +177,7 @@ impl OperatorActions {
     /// # Errors
     /// The store takes nothing.
     pub async fn revoke_access(&self, selector: &AccessSelector) -> Result<Vec<AccessEntry>, StoreError> {
-        let revoked = self.store.grants().revoke_access(selector).await?;
+        let revoked = self.take_back(selector).await?;
         for entry in &revoked {
             let target = Target {
                 server_id: Some(entry.server.clone().into()),
@@ -153,6 +197,27 @@ impl OperatorActions {
         Ok(revoked)
     }
 
+    /// Removes entries. Where nobody knew in between whether they were removed, they are those that are not there any more.
+    async fn take_back(&self, selector: &AccessSelector) -> Result<Vec<AccessEntry>, StoreError> {
+        let grants = self.store.grants();
+        if self.patience.is_zero() {
+            return grants.revoke_access(selector).await;
+        }
+        let known = self.patiently(|| grants.load()).await?.access;
+        let revoked = self.patiently(|| grants.revoke_access(selector)).await?;
+        if !revoked.is_empty() {
+            return Ok(revoked);
+        }
+        let left = self.patiently(|| grants.load()).await?.access;
+        let is_left = |entry: &AccessEntry| {
+            let of = |entry: &AccessEntry| {
+                (entry.principal.clone(), entry.server.clone(), entry.tool.clone(), entry.permission)
+            };
+            left.iter().any(|other| of(other) == of(entry))
+        };
+        Ok(known.into_iter().filter(|entry| selector.takes(entry) && !is_left(entry)).collect())
+    }
+
     /// Whether an entry takes the place of a grant that has ended by itself.
     async fn follows_ended_grant(&self, entry: &AccessEntry) -> Result<bool, StoreError> {
         let entries = self.store.grants().load().await?.access;
@@ -167,9 +232,11 @@ impl OperatorActions {
     /// With the right to calls, the questions about them end, and what was agreed to of them: who gets the right back is
     /// asked anew.
     async fn end_approvals(&self, entry: &AccessEntry) -> Result<(), StoreError> {
-        let now = self.store.latest_time(Timestamp::now()).await?;
-        let approvals = self.store.approvals();
-        approvals.withdraw_of(&entry.principal, &entry.server, entry.tool.as_deref(), self.name(), now).await.map(drop)
+        let now = self.patiently(|| self.store.latest_time(Timestamp::now())).await?;
+        let (approvals, tool) = (self.store.approvals(), entry.tool.as_deref());
+        self.patiently(|| approvals.withdraw_of(&entry.principal, &entry.server, tool, self.name(), now))
+            .await
+            .map(drop)
     }
 
     /// Decides about a permission that a server needs.
@@ -247,7 +314,26 @@ impl OperatorActions {
         server: &str,
         permission: Option<&str>,
     ) -> Result<Vec<ServerPermission>, StoreError> {
-        let revoked = self.store.grants().revoke_permission(server, permission).await?;
+        let grants = self.store.grants();
+        let revoked = if self.patience.is_zero() {
+            grants.revoke_permission(server, permission).await?
+        } else {
+            let is_meant = |one: &ServerPermission| {
+                one.server == server && permission.is_none_or(|permission| one.permission == permission)
+            };
+            // As with entries: what was there and is not any more.
+            let known = self.patiently(|| grants.load()).await?.permissions;
+            match self.patiently(|| grants.revoke_permission(server, permission)).await? {
+                gone if gone.is_empty() => {
+                    let left = self.patiently(|| grants.load()).await?.permissions;
+                    let is_left = |one: &ServerPermission| {
+                        left.iter().any(|other| other.server == one.server && other.permission == one.permission)
+                    };
+                    known.into_iter().filter(|one| is_meant(one) && !is_left(one)).collect()
+                }
+                gone => gone,
+            }
+        };
         for permission in &revoked {
             let target = Target { server_id: Some(server.into()), tool_name: None };
             let details = [("permission", permission.permission.clone().into())];

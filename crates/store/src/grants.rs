@@ -108,6 +108,18 @@ pub struct AccessSelector {
     pub permission: Option<Permission>,
 }
 
+impl AccessSelector {
+    /// Whether it means this entry.
+    #[must_use]
+    pub fn takes(&self, entry: &AccessEntry) -> bool {
+        self.principal.as_ref().is_none_or(|principal| *principal == entry.principal)
+            && self.server.as_ref().is_none_or(|server| *server == entry.server)
+            && self.entry_type.is_none_or(|kind| kind == entry.entry_type())
+            && self.tool.as_ref().is_none_or(|tool| entry.tool.as_ref() == Some(tool))
+            && self.permission.is_none_or(|permission| permission == entry.permission)
+    }
+}
+
 const ACCESS: &str = "principal, server, tool, permission, granted_by, granted_at, expires_at, justification, scopes";
 const PERMISSION: &str = "server, permission, decision, granted_by, granted_at, expires_at, justification, scopes";
 

@@ -68,8 +68,9 @@ impl Operations for Tables {
         let begin = Statement::new(
             format!(
                 "INSERT INTO operations ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-                 ON CONFLICT (id) DO UPDATE SET state = excluded.state, result = excluded.result, \
-                 expires_at = excluded.expires_at"
+                 ON CONFLICT (id) DO UPDATE SET principal = excluded.principal, server = excluded.server, \
+                 tool = excluded.tool, arguments = excluded.arguments, key = excluded.key, state = excluded.state, \
+                 result = excluded.result, expires_at = excluded.expires_at"
             ),
             [
                 Value::from(&operation.id),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 
 use crate::audit::evidence::{Evidence, Ledger};
-use crate::audit::tables::{self, ChainState};
+use crate::audit::tables::{self, ChainState, Judge};
 use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError};
@@ -130,7 +130,8 @@ async fn settle(client: &mut deadpool_postgres::Client, evidence: &Evidence, mod
     }
     let found = ChainState::read(answers)?;
     // A replica with a new directory joins the chain where it stands.
-    let restored = tables::settle(&found, &newest, true, mode, evidence)?;
+    let judge = Judge { evidence, newest: &newest, is_shared: true };
+    let restored = judge.settle(&found, mode)?;
     let mut ledger = Ledger::open(evidence)?;
     if let Some(head) = &restored {
         for statement in tables::restore(head) {

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::audit::evidence::{Evidence, Ledger};
-use crate::audit::tables::{self, ChainState};
+use crate::audit::tables::{self, ChainState, Judge};
 use crate::sql::queue::Queue;
 use crate::sql::{Engine, Row, SCHEMA, Statement};
 use crate::{Answer, Mode, Options, StoreError, private};
@@ -172,7 +172,8 @@ fn settle(connection: &Connection, evidence: &Evidence, mode: Mode) -> Result<Le
         // One transaction, so that what another process appends meanwhile is not seen by half.
         let survey = committer::in_transaction(connection, |_| run_all(&tables::survey(&newest)))?;
         let found = ChainState::read(survey)?;
-        let restored = tables::settle(&found, &newest, false, mode, evidence)?;
+        let judge = Judge { evidence, newest: &newest, is_shared: false };
+        let restored = judge.settle(&found, mode)?;
         Ok((found, restored))
     };
     let mut looked = look();

@@ -318,9 +318,13 @@ Nothing is run, opened or resolved. Instead of `input`, `input_b64` gives bytes 
 suffix) a long text. More fields: code takes `level` (standard, strict, readonly) and `language` (python, javascript,
 typescript, shell); message takes `layer` (json, rpc, schema); network takes `resolve` (name to addresses); path takes
 `fs` (link to target) and judges for /project/** and /tmp/**, without **/.env and **/secrets/**.
+Exit codes: 0 every line was judged, 1 a line could not be read (it is answered with `block` and `unreadable`), 2 the
+command line or the configuration is wrong. With --exit-code the worst answer counts: 0 all are allowed, 3 one asks (or
+marks), 4 one is blocked; 1 and 2 as before.
 
 Examples:
   echo '{\"id\": 1, \"input\": \"rm -rf ~\"}' | switchboard check shell
+  echo '{\"id\": 1, \"input\": \"git status\"}' | switchboard check shell --exit-code && git status
   echo '{\"id\": 1, \"input\": \"import csv\", \"level\": \"strict\"}' | switchboard check code")]
     Check(Check),
     /// Check the configuration, the files and every server, and say what to do next
@@ -480,6 +484,9 @@ pub(crate) struct Trust {
 pub(crate) struct Check {
     /// What the inputs are
     pub(crate) kind: CheckKind,
+    /// End with 3 where an answer is `ask` (or `mark`), with 4 where one is `block`
+    #[arg(long)]
+    pub(crate) exit_code: bool,
 }
 
 /// What `check` can judge.

@@ -29,6 +29,11 @@ impl Failure {
         Self { code: 1, message: String::new() }
     }
 
+    /// Everything was said already, also by the exit code.
+    pub(crate) const fn quiet(code: u8) -> Self {
+        Self { code, message: String::new() }
+    }
+
     /// The exit code.
     pub(crate) const fn code(&self) -> u8 {
         self.code

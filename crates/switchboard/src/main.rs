@@ -73,11 +73,17 @@ fn misread(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     let wants_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
     if error.use_stderr() && wants_json {
-        let text = error.render().to_string();
-        let first = text.lines().next().unwrap_or_default();
-        screen::json_error(first.strip_prefix("error: ").unwrap_or(first), 2);
+        screen::json_error(&first_part(&error.render().to_string()), 2);
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What is wrong with a command line, without how it should be: the first part, with the names that stand below its first line.
+fn first_part(text: &str) -> String {
+    let lines = text.lines().take_while(|line| !line.trim().is_empty());
+    let words: Vec<&str> = lines.map(str::trim).collect();
+    let said = words.join(" ");
+    said.strip_prefix("error: ").map_or_else(|| said.clone(), str::to_owned)
 }
 
 fn run(arguments: Arguments) -> Outcome {

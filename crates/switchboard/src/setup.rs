@@ -34,14 +34,25 @@ pub(crate) fn server_named<'c>(config: &'c Config, name: &str) -> Option<&'c Ser
     config.server(name).or_else(by_alias)
 }
 
-/// What a server may call the tool that a person names as clients see it, by its alias or its id.
-pub(crate) fn own_part<'a>(config: &Config, id: &str, exposed: &'a str) -> Option<&'a str> {
-    naming(config, id).own_part(exposed).or_else(|| Naming::of(id).own_part(exposed))
+/// How the tools of a server are called where a name is cut to the length of this one: some clients leave more room than others,
+/// and what is cut is as long as it may be.
+fn naming_of_client(config: &Config, id: &str, exposed: &str) -> Naming {
+    naming(config, id).within(exposed.len())
 }
 
-/// Whether clients know a tool of a server by this name, with its alias or its id.
+/// What a server may call the tool that a person names as clients see it, by its alias or its id.
+pub(crate) fn own_part<'a>(config: &Config, id: &str, exposed: &'a str) -> Option<&'a str> {
+    let of_client = || naming_of_client(config, id, exposed).own_part(exposed);
+    naming(config, id).own_part(exposed).or_else(|| Naming::of(id).own_part(exposed)).or_else(of_client)
+}
+
+/// Whether clients know a tool of a server by this name, with its alias or its id, cut or whole.
 pub(crate) fn is_exposed(config: &Config, id: &str, own: &str, exposed: &str) -> bool {
-    naming(config, id).expose(own) == exposed || Naming::of(id).expose(own) == exposed
+    naming(config, id).expose(own) == exposed
+        || Naming::of(id).expose(own) == exposed
+        || naming_of_client(config, id, exposed).expose(own) == exposed
+        || naming(config, id).own_part(exposed) == Some(own)
+        || Naming::of(id).own_part(exposed) == Some(own)
 }
 
 /// Of some servers the one to which the name of a tool points.
@@ -196,6 +207,21 @@ pub(crate) fn stamp() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_is_known_by_its_name_at_every_length_that_a_client_takes() {
+        let id = "a-server-whose-name-leaves-no-room-for-its-tools";
+        let config = Config::default();
+        for own in ["echo", "add_pull_request_review_comment_to_pending_review_now"] {
+            for max in [24, 46, 48, 52, 64, 128] {
+                let name = Naming::new(id, None, max).expose(own);
+                assert!(is_exposed(&config, id, own, &name), "{name}");
+                assert!(!is_exposed(&config, "another", own, &name), "{name}");
+                assert_eq!(owner_of(&config, ["another", id], &name), Some(id), "{name}");
+            }
+            assert!(is_exposed(&config, id, own, &format!("{id}__{own}")));
+        }
+    }
 
     #[test]
     fn rules_that_are_not_kept_are_named() {

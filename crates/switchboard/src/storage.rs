@@ -11,14 +11,17 @@ use switchboard_config::Loaded;
 use switchboard_store::{Actor, AuditEvent, Details, Location, Mode, Options, Store, StoreError, Target};
 
 use crate::failure::{Failure, chain};
+use crate::screen;
 
 /// How long a kernel looks for damage before it starts; the rest of a large database is looked through behind that.
 const CHECK: Duration = Duration::from_millis(400);
 /// How long a command waits for a database that a kernel writes to all the time: SQLite has no queue for writers of other
 /// processes, and on a slow disk one of them may come late again and again.
-const COMMAND_BUSY: Duration = Duration::from_secs(20);
+pub(crate) const COMMAND_BUSY: Duration = Duration::from_secs(20);
 /// The name of the embedded database in the data folder.
 const FILE: &str = "switchboard.db";
+/// How often a store that is away is tried to be opened.
+const OPEN_RETRY_PAUSE: Duration = Duration::from_millis(250);
 /// What is written to an audit log that begins where another one was.
 pub(crate) const LOG_BEGUN_ANEW: &str = "dev.switchboard.log_begun_anew";
 
@@ -26,6 +29,28 @@ pub(crate) const LOG_BEGUN_ANEW: &str = "dev.switchboard.log_begun_anew";
 /// folder for its owner alone (0700), the files likewise (0600).
 pub(crate) async fn open_store(loaded: &Loaded) -> Result<Store, Failure> {
     open(loaded, Options { busy: COMMAND_BUSY, ..Options::default() }).await
+}
+
+/// The same for a command that must not fail because the database is restarted just now: it is waited for as long as one that is
+/// busy, and said so.
+pub(crate) async fn open_store_patiently(loaded: &Loaded) -> Result<Store, Failure> {
+    let options = || Options { busy: COMMAND_BUSY, ..Options::default() };
+    let first = match try_open(loaded, options()).await? {
+        Err(error) if matches!(error.1, StoreError::Unavailable(_) | StoreError::Timeout) => error,
+        opened => return opened.map_err(|(location, error)| refused(&location, &error)),
+    };
+    screen::note(format_args!("the store does not answer; it is waited for, at most {} s", COMMAND_BUSY.as_secs()));
+    let again = async {
+        loop {
+            tokio::time::sleep(OPEN_RETRY_PAUSE).await;
+            match try_open(loaded, options()).await? {
+                Err((_, StoreError::Unavailable(_) | StoreError::Timeout)) => {}
+                opened => return opened.map_err(|(location, error)| refused(&location, &error)),
+            }
+        }
+    };
+    let opened = tokio::time::timeout(COMMAND_BUSY, again).await;
+    opened.unwrap_or_else(|_| Err(refused(&first.0, &first.1)))
 }
 
 /// The same for a kernel, which lives long: a database with damaged pages is refused.
@@ -55,7 +80,12 @@ pub(crate) async fn open_to_read(loaded: &Loaded, keys: Vec<String>) -> Result<S
     open(loaded, Options { mode: Mode::ReadOnly, trusted_keys: keys, ..Options::default() }).await
 }
 
-async fn open(loaded: &Loaded, mut options: Options) -> Result<Store, Failure> {
+async fn open(loaded: &Loaded, options: Options) -> Result<Store, Failure> {
+    try_open(loaded, options).await?.map_err(|(location, error)| refused(&location, &error))
+}
+
+/// The same, where the caller decides what it means that it cannot be opened.
+async fn try_open(loaded: &Loaded, mut options: Options) -> Result<Result<Store, (Location, StoreError)>, Failure> {
     let address = loaded.config.settings.store.as_ref().map(switchboard_config::Secret::reveal);
     let location = locate(address, &loaded.data_dir)?;
     if matches!(location, Location::Postgres(_)) {
@@ -64,11 +94,14 @@ async fn open(loaded: &Loaded, mut options: Options) -> Result<Store, Failure> {
     }
     let writes = options.mode != Mode::ReadOnly;
     let left_over = writes.then(|| left_over_key(&location)).flatten();
-    let store = Store::open(&location, options).await.map_err(|error| refused(&location, &error))?;
+    let store = match Store::open(&location, options).await {
+        Ok(store) => store,
+        Err(error) => return Ok(Err((location, error))),
+    };
     if let Some(key) = left_over {
         tell_of_new_log(&store, &key).await;
     }
-    Ok(store)
+    Ok(Ok(store))
 }
 
 /// The key of an audit log that is not there any more: beside a database that is to be made there should be none.

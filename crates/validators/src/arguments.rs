@@ -146,7 +146,11 @@ impl Checks {
             changes: declared.side_effects.as_ref().is_some_and(|effects| !effects.is_empty())
                 || hints.read_only == Some(false)
                 || hints.destructive == Some(true),
-            language: sql::Language::of(&declared.subject),
+            // Only what has rows is held to reading without a word of what it reads them from.
+            language: match sql::Language::of(&declared.subject) {
+                sql::Language::Unknown if on(ValidatorName::Readonly) && sql::has_rows(declared) => sql::Language::Sql,
+                told => told,
+            },
             rules: CodeRules::new(declared.code_safety.as_ref()),
             about: about::About::of(&declared.subject),
             scopes: scopes.to_vec(),

@@ -306,3 +306,24 @@ fn what_a_pattern_or_a_cell_names_is_found() {
     let found: Vec<_> = honest.iter().filter(|arguments| touches(arguments)).collect();
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// A place is one by any name that leads there, also inside of a query, a patch or a document.
+#[test]
+fn links_inside_of_texts_are_followed() {
+    for arguments in [
+        json!({"query": "attach '/tmp/innocent/switchboard.db' as x; update x.tokens set principal = 'local'"}),
+        json!({"patch": "--- /tmp/innocent/switchboard.db\n+++ /tmp/innocent/switchboard.db\n@@ -1 +1 @@\n-a\n+b\n"}),
+        json!({"patch": "--- link.toml\n+++ ./link.toml\n@@ -1 +1 @@\n-a\n+b\n"}),
+        json!({"config": "kind: File\npath: /tmp/innocent/switchboard.db\n"}),
+        json!({"content": "--- a/../../../tmp/innocent/x\n+++ b/../../../tmp/innocent/x\n@@ -1 +1 @@\n-a\n+b\n"}),
+    ] {
+        assert!(touches(&arguments), "{arguments}");
+    }
+    for arguments in [
+        json!({"query": "select * from switchboard.db where path = '/tmp/other/x'"}),
+        json!({"text": "The store is /tmp/innocent/switchboard.db, as said."}),
+        json!({"patch": "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-a\n+b\n"}),
+    ] {
+        assert!(!touches(&arguments), "{arguments}");
+    }
+}

@@ -3,9 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use serde_json::Value;
+use switchboard_policy::permission::Scope;
 use switchboard_policy::{Verdict, path};
+use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_testkit::effort::worked;
+use switchboard_validators::arguments::{self, Checks, NoWorld};
 use switchboard_validators::code::{self, Language, Level};
+use switchboard_validators::screen::{self, Layer};
 use switchboard_validators::{network, shell};
+use switchboard_wire::{Edit, Limits, Raw};
 
 fn check(lines: &str, judge: impl Fn(&str) -> Verdict) {
     for line in lines.lines() {
@@ -37,20 +43,98 @@ fn paths() {
     check(include_str!("corpus/path.jsonl"), |input| path::check(&scope, input, &|_: &str| None));
 }
 
-/// Four times the text may take eight times as long, and not sixteen.
+/// Four times the text may be twelve times the work, and not sixteen.
+fn grows_with_its_length(piece: &str, judge: impl Fn(&str)) {
+    if let Some(slow) = too_slow(piece, judge) {
+        panic!("{slow}");
+    }
+}
+
+/// What a piece repeated took, where four times the length is twelve times the work.
+fn too_slow(piece: &str, judge: impl Fn(&str)) -> Option<String> {
+    let judged = |bytes: usize| {
+        let text = piece.repeat(bytes / piece.len());
+        let before = worked();
+        judge(&text);
+        worked().saturating_sub(before)
+    };
+    let least = |bytes: usize| (0..2).map(|_| judged(bytes)).min().unwrap_or_default();
+    let (short, long) = (least(5 << 10), least(20 << 10));
+    (long >= short * 12).then(|| format!("{piece:?}: {short:?} for 5 KB, {long:?} for 20 KB"))
+}
+
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn a_long_statement_takes_no_longer_than_it_is_long() {
-    let judged = |list: usize| {
-        let text = format!("select * from t where x in ({}'b')", "'a',".repeat(list));
-        let begun = std::time::Instant::now();
-        let verdict = switchboard_validators::arguments::check_statement(&text, false);
+    grows_with_its_length("'a',", |list| {
+        let text = format!("select * from t where x in ({list}'b')");
+        let verdict = arguments::check_statement(&text, false);
         assert!(verdict.is_ok(), "{verdict:?}");
-        begun.elapsed()
-    };
-    let least = |list: usize| (0..3).map(|_| judged(list)).min().unwrap_or_default();
-    let (short, long) = (least(4_000), least(16_000));
-    assert!(long < short * 8, "{short:?} for 16 KB, {long:?} for 64 KB");
+    });
+}
+
+/// Words that never end, and texts that are only marks.
+#[test]
+fn a_long_text_takes_no_longer_than_it_is_long() {
+    const PIECES: [&str; 34] = [
+        "les",
+        "roo",
+        "\\u6",
+        "\\u006",
+        "a.",
+        "../",
+        "a b ",
+        "{\n",
+        "- a\n",
+        "a: ",
+        "a=b\n",
+        "${a}",
+        "$a",
+        "$(a",
+        "<a ",
+        "<!--",
+        "\u{430}",
+        "%2e",
+        "'\"",
+        "\"a\"",
+        "@",
+        "=",
+        "a/b:",
+        "`a",
+        "\0",
+        "\\",
+        "a,b\n",
+        "({[",
+        "]",
+        "*",
+        "--- a\n",
+        "t 1 /*",
+        "$(date +%",
+        "@@\n-a\n+b\n",
+    ];
+    let checks = limited();
+    let mut slow = Vec::new();
+    for piece in PIECES {
+        let mut note = |what: &str, found: Option<String>| slow.extend(found.map(|found| format!("{what} {found}")));
+        note("screen::result", too_slow(piece, |text| drop(screen::result(text))));
+        note("screen::message", too_slow(piece, |text| drop(screen::message(text.as_bytes().to_vec(), Layer::Schema))));
+        for key in ["config", "patch", "note", "url", "path", "command", "query", "code", "content"] {
+            note(
+                key,
+                too_slow(piece, |text| {
+                    let text = format!("root x;\nlocation {text}\n  b: c\n");
+                    let call = Edit::empty().set(key, Raw::string(&text)).finish();
+                    let _ = arguments::check(&checks, &call, &NoWorld);
+                }),
+            );
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+fn limited() -> Checks {
+    let scope = Raw::parse(br#"{"paths": ["/srv/ok/**", "/srv/ok"]}"#.to_vec(), &Limits::default()).unwrap();
+    Checks::new(&[], &ToolSecurity::default(), &[Scope::read(&scope).unwrap()], "/srv/ok")
 }
 
 /// What is too long or too deep is answered in bounded time, and never by allowing what was not read.
@@ -85,7 +169,7 @@ fn hostile_sizes_are_answered_and_not_allowed() {
         "select $".to_owned() + &"$a$".repeat(10_000) + "; drop table t",
     ] {
         let shown: String = statement.chars().take(20).collect();
-        assert!(switchboard_validators::arguments::check_statement(&statement, false).is_err(), "{shown}");
+        assert!(arguments::check_statement(&statement, false).is_err(), "{shown}");
     }
     for address in [
         "http://".to_owned() + &"a.".repeat(megabyte / 2),

@@ -110,7 +110,7 @@ impl Client {
     }
 
     /// The file without one entry, and what stood there.
-    fn without_entry(self, text: &str, name: &str) -> Result<Option<(String, String)>, ConnectEditError> {
+    pub(super) fn without_entry(self, text: &str, name: &str) -> Result<Option<(String, String)>, ConnectEditError> {
         if self == Self::Codex {
             return tables::without(text, self.section(), name);
         }

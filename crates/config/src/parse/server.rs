@@ -12,7 +12,7 @@ use crate::error::{ConfigError, ErrorKind};
 use crate::expand::{Environment, expand, is_variable_name, references};
 use crate::flow;
 use crate::ids;
-use crate::nearest::nearest;
+use crate::nearest;
 use crate::oauth;
 use crate::pins::PinMode;
 use crate::places::{beside, with_home};

@@ -15,14 +15,20 @@ const TOKENS: u64 = 1_024;
 
 /// The question as an MGP callback. Everything that the server said stays, under our id and the client's own, and with the
 /// server's name in front of its words.
-pub(super) fn callback(id: &str, server: &str, about: Option<&Id>, request: &CallbackRequest, attempt: u32) -> Raw {
+pub(super) fn callback(
+    id: &str,
+    (server, known_as): (&str, &str),
+    about: Option<&Id>,
+    request: &CallbackRequest,
+    attempt: u32,
+) -> Raw {
     let said = Raw::from_value(request).unwrap_or_else(|_| Raw::empty_object());
     let Ok(edit) = Edit::of(&said) else { return said };
     let edit = edit.set("callback_id", Raw::string(id)).set("server_id", Raw::string(server));
     let edit = match &request.message {
         // Information is no question.
         Some(message) if request.kind != CallbackType::Notification => {
-            edit.set("message", Raw::string(&asker::named(server, message)))
+            edit.set("message", Raw::string(&asker::named(known_as, message)))
         }
         _ => edit,
     };
@@ -208,7 +214,7 @@ mod tests {
     fn a_callback_keeps_what_the_server_said() {
         let request =
             CallbackRequest::new("theirs", CallbackType::Selection).request_id(Raw::number(7)).message("Which?");
-        let told = read(&callback("ours", "s", Some(&Id::number(20)), &request, 2));
+        let told = read(&callback("ours", ("s", "s"), Some(&Id::number(20)), &request, 2));
         assert_eq!(
             (&told["callback_id"], &told["request_id"], &told["server_id"]),
             (&json!("ours"), &json!(20), &json!("s"))

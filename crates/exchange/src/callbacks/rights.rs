@@ -12,6 +12,7 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Id, Raw};
 
 use super::{CallNames, forms};
+use crate::asker::known_as;
 use crate::exchange::Exchange;
 use crate::host::Host;
 
@@ -86,7 +87,13 @@ impl<H: Host> Exchange<H> {
             let server = self.server(&server);
             let Some((server, concerns)) = server.zip(concerns) else { continue };
             if self.may_answer(&tables, context, &server, &concerns) {
-                pending.push(forms::callback(&id, server.id(), concerns.request.as_ref(), &request, 1));
+                pending.push(forms::callback(
+                    &id,
+                    (server.id(), &known_as(&server)),
+                    concerns.request.as_ref(),
+                    &request,
+                    1,
+                ));
             }
         }
         Ok(pending)

@@ -12,7 +12,7 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Object, Raw, Request};
 use tokio::time::Instant;
 
-use super::{Across, TaskTool, finished_legacy, with_related_task};
+use super::{Across, Made, TaskTool, finished_legacy, with_related_task};
 use crate::asker;
 use crate::exchange::Exchange;
 use crate::forward::Forward;
@@ -52,7 +52,7 @@ impl<H: Host> Exchange<H> {
                 (Era::Modern, Era::Legacy) => {
                     let reply = across.modern_asks(&request.method, &task, &object_of(&request)?).await;
                     reply.map(|reply| Reply {
-                        outcome: reply.outcome.map(|result| asker::result_of(server.id(), result)),
+                        outcome: reply.outcome.map(|result| asker::answer_of(&server, result)),
                         extra: reply.extra,
                     })
                 }
@@ -153,7 +153,14 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Notes the task that an answer is about, where there is one.
-    pub async fn note_task(&self, context: &Context, server: &Server, tool: TaskTool, params: &Object, reply: &Reply) {
+    pub async fn note_task(
+        &self,
+        context: &Context,
+        server: &Arc<Server>,
+        tool: TaskTool,
+        params: &Object,
+        reply: &Reply,
+    ) {
         let Ok(result) = &reply.outcome else { return };
         let id = result.at(&["task", "taskId"]).or_else(|| {
             (bridge::result_type(result) == bridge::ResultType::Task).then(|| result.member("taskId")).flatten()
@@ -161,11 +168,10 @@ impl<H: Host> Exchange<H> {
         let principal = &context.session.principal;
         let Some(id) = id.and_then(|id| id.as_text()) else { return };
         let tool = tool.called_with(params);
-        self.write_task(&id, server, principal, &tool).await;
-        if self.tasks().server(&id, principal, Instant::now()).is_none() {
-            self.tasks().note(&id, server.id(), principal, Some(tool), Instant::now());
-        } else {
-            self.tasks().name_tool(&id, principal, tool);
+        let shared = self.upstream(context, server).await.is_ok_and(|upstream| upstream.shared);
+        self.write_task(&id, Made { server: server.id(), shared }, principal, &tool).await;
+        if !self.tasks().name_tool(&id, principal, &tool) {
+            self.tasks().note(&id, Made { server: server.id(), shared }, principal, Some(tool), Instant::now());
         }
     }
 }

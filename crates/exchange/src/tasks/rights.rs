@@ -18,8 +18,8 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Id, Raw, Request};
 use tokio::time::Instant;
 
-use super::TaskTool;
 use super::requests::{only_tasks, unknown_task};
+use super::{Made, TaskTool};
 use crate::exchange::Exchange;
 use crate::host::Host;
 use crate::streams::key_with;
@@ -37,6 +37,10 @@ impl<H: Host> Exchange<H> {
         what: &str,
     ) -> Result<(), Fault> {
         let unknown = || unknown_task(task);
+        // Its server may have given the name to another task meanwhile.
+        if self.tasks().is_foreign(task, &context.session.principal) {
+            return Err(unknown());
+        }
         if let Some(tool) = self.tasks().tool(task, &context.session.principal) {
             let continued = tool.continued(server);
             self.host.gate().admit_continued(context, &continued, what, unknown).await?;
@@ -150,21 +154,27 @@ impl<H: Host> Exchange<H> {
             return true;
         }
         let Some(store) = self.host.gate().store() else { return false };
-        let kept = store.operations().get(&name(principal, server.id(), task)).await;
         let now = self.host.gate().granted.time();
-        let Some(kept) = kept.ok().flatten().filter(|kept| kept.expires_at > now) else { return false };
-        self.tasks().note(task, server.id(), principal, Some(TaskTool::recalled(&kept)), Instant::now());
-        true
+        for shared in [true, false] {
+            let made = Made { server: server.id(), shared };
+            let kept = store.operations().get(&name(principal, made, task)).await.ok().flatten();
+            let is_theirs = |kept: &Operation| kept.expires_at > now && kept.principal == **principal;
+            if let Some(kept) = kept.filter(is_theirs) {
+                self.tasks().note(task, made, principal, Some(TaskTool::recalled(&kept)), Instant::now());
+                return true;
+            }
+        }
+        false
     }
 
     /// Writes down whose a task is, and of which tool.
-    pub(super) async fn write_task(&self, task: &str, server: &Server, principal: &str, tool: &TaskTool) {
+    pub(super) async fn write_task(&self, task: &str, made: Made<'_>, principal: &str, tool: &TaskTool) {
         let Some(store) = self.host.gate().store() else { return };
         let now = self.host.gate().granted.time();
         let operation = Operation {
-            id: name(principal, server.id(), task),
+            id: name(principal, made, task),
             principal: principal.to_owned(),
-            server: server.id().as_ref().to_owned(),
+            server: made.server.as_ref().to_owned(),
             tool: tool.original.as_ref().to_owned(),
             arguments: Digest::ZERO,
             // No token is ever signed with it: it holds what the right to the call rests on.
@@ -175,13 +185,14 @@ impl<H: Host> Exchange<H> {
             expires_at: now.checked_add(KEPT).unwrap_or(Timestamp::MAX),
         };
         if let Err(error) = store.operations().begin(&operation).await {
-            tracing::warn!(%error, server = %server.id(), "a task could not be written down; a restart will forget it");
+            tracing::warn!(%error, server = %made.server, "a task could not be written down; a restart will forget it");
         }
     }
 }
 
-/// The name under which a task is written down: one for each principal and server.
-fn name(principal: &str, server: &str, task: &str) -> String {
-    let whose = serde_json::json!([principal, server, task]).to_string();
+/// The name under which a task is written down: one for each server, and for each principal with a connection of its own.
+fn name(principal: &str, made: Made<'_>, task: &str) -> String {
+    let owner = if made.shared { None } else { Some(principal) };
+    let whose = serde_json::json!([owner, **made.server, task]).to_string();
     format!("task-{}", Digest::of(whose.as_bytes()).to_hex())
 }

@@ -1,14 +1,12 @@
 //! What a client hears while its call waits for a person: progress where it asked for that, a log message, and a line in our own
 //! log. Without them nobody knows why nothing happens.
 
-use std::time::Duration;
-
 use switchboard_wire::Raw;
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::super::Attempt;
 use super::question::Question;
-use crate::progress::{PROGRESS_INTERVAL, countdown};
+use crate::progress::{PROGRESS_INTERVAL, still_waits};
 use crate::surroundings::Surroundings;
 
 /// What is said of one call that waits.
@@ -40,9 +38,9 @@ impl<'a> Notice<'a> {
     }
 
     /// Tells whoever asked for progress that it still waits.
-    pub(super) fn again(&self, left: Duration) {
+    pub(super) fn again(&self) {
         if let Some(token) = &self.token {
-            let _ = self.attempt.context.remote.notify(countdown(token, &self.message, left));
+            let _ = self.attempt.context.remote.notify(still_waits(token, &self.message));
         }
     }
 }

@@ -91,7 +91,9 @@ impl Question<'_> {
         Some(if same { "the definition of the tool has changed since" } else { "it was given for other arguments" })
     }
 
-    pub(super) async fn hold(&self, gate: &Gate<'_>, reason: ConfirmReason) -> Result<(), Fault> {
+    /// Puts the call on hold. What is returned is where the same call waits already without a caller, since its kernel has ended:
+    /// who has that question before them means this call.
+    pub(super) async fn hold(&self, gate: &Gate<'_>, reason: ConfirmReason) -> Result<Option<String>, Fault> {
         let now = gate.granted.time();
         // What a person was shown is forgotten once it is over.
         self.approvals.expire(now).await.map_err(unanswerable)?;
@@ -110,7 +112,15 @@ impl Question<'_> {
             gate.audit.note(refused(event, &fault)).await;
             return Err(fault);
         }
-        self.approvals.hold(&self.held(now, reason)).await.map(drop).map_err(unanswerable)
+        let held = self.held(now, reason);
+        let is_same = |other: &HeldCall| {
+            let of = |held: &HeldCall| (held.principal.clone(), held.server.clone(), held.tool.clone(), held.arguments);
+            // One call goes by it. What waits since this kernel has begun has somebody who waits for it here.
+            other.created_at < gate.began && of(other) == of(&held) && !gate.approvals_watched.is_watched(&other.id)
+        };
+        let before = pending.into_iter().map(|pending| pending.held).rfind(is_same).map(|before| before.id);
+        self.approvals.hold(&held).await.map_err(unanswerable)?;
+        Ok(before)
     }
 
     /// An event about it.

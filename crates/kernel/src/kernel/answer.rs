@@ -13,7 +13,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
 use super::{Kernel, object_of, text_of, waiting};
-use crate::clients::{self, ClientState, OF_MGP, told, told_upstream, with_error};
+use crate::clients::{self, AwaitedList, ClientState, OF_MGP, told, told_upstream, with_error};
 use crate::directory::{ListKind, View};
 use crate::gate::request::Asking;
 use crate::gate::{self, Subject, passage};
@@ -35,6 +35,7 @@ impl Handler for Kernel {
     fn request(&self, mut context: Context, request: Request) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let _in_flight = self.exchange_state().note_in_flight(&mut context, &request);
+            gate::RisingProgress::enter(&mut context, request.params.as_ref());
             // What else the client speaks is looked up only where there is something to be said in it.
             let plain = Rendering::new(context.caller.revision, &request.method);
             let is_call = &*request.method == method::TOOLS_CALL;
@@ -66,6 +67,7 @@ impl Handler for Kernel {
                 Ok(reply) if is_call => with_error(&context, reply),
                 Ok(reply) => reply,
                 Err(fault) => {
+                    let fault = if is_call { Box::pin(self.with_what_was_meant(&context, fault)).await } else { fault };
                     tracing::debug!(session = %context.session.id, %fault, "refused");
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
                     let is_own = called.is_some_and(|name| names::is_reserved(&name));
@@ -178,7 +180,21 @@ impl Kernel {
         if cursor.is_some_and(|cursor| cursor.as_text().is_none_or(|text| !text.is_empty())) {
             return Err(Fault::new(FaultKind::InvalidParams, "unknown cursor: this list has one page"));
         }
+        let awaited = AwaitedList::of(context, kind);
         self.wait_for_servers().await;
+        let list = self.listed(context, kind).await?;
+        if let Some(awaited) = awaited {
+            awaited.given(&list);
+        }
+        Ok(Ok(match context.caller.era() {
+            Era::Legacy => list,
+            Era::Modern => bridge::modern_result(list, &request.method),
+        })
+        .into())
+    }
+
+    /// What a client is listed at this moment.
+    pub(crate) async fn listed(&self, context: &Context, kind: ListKind) -> Result<Raw, Fault> {
         let view = self.view();
         let mut list = self.gate().visible(context, &*view, kind).await?;
         if kind == ListKind::Tools {
@@ -191,11 +207,7 @@ impl Kernel {
                 list = with_own_tools(&list, &own);
             }
         }
-        Ok(Ok(match context.caller.era() {
-            Era::Legacy => list,
-            Era::Modern => bridge::modern_result(list, &request.method),
-        })
-        .into())
+        Ok(list)
     }
 
     /// A list that says whose part of it could not be had. Why is for the operator to know: it is the server's text.

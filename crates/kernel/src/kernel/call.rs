@@ -32,6 +32,8 @@ use crate::services::{self, Adviser, ToolFinder, ending};
 struct Called<'a> {
     name: &'a str,
     trace: &'a str,
+    /// Whether a person agreed to it.
+    agreed: bool,
 }
 
 impl Called<'_> {
@@ -96,6 +98,8 @@ struct ToolCall {
     view: Arc<View>,
     route: Route,
     server: Arc<Server>,
+    /// Whether a person agreed to it.
+    agreed: bool,
 }
 
 impl ToolCall {
@@ -108,7 +112,7 @@ impl ToolCall {
         }
         let server = view.server_at(route.server)?;
         let trace = gate::trace_of(&metadata);
-        Ok((Self { name, params, metadata, trace, view, route, server }, request))
+        Ok((Self { name, params, metadata, trace, view, route, server, agreed: false }, request))
     }
 
     fn policy(&self) -> Result<&ToolPolicy, Fault> {
@@ -159,6 +163,7 @@ impl Kernel {
         if let Some(reply) = self.resume_from_checkpoint(context, &call, &request, stream.as_mut()).await? {
             return Ok(reply);
         }
+        self.takes_requests(context, &call.server, &request)?;
         // access, permissions, delegation, scopes, schema, validators, rate, confirmation, audit: the intent
         let (permit, cleaned) = match self.gate().admit(call.attempt(context, &request)?).await? {
             Admission::Go(permit, cleaned) => (permit, cleaned),
@@ -166,6 +171,7 @@ impl Kernel {
                 return Ok(Box::pin(self.exchange().repeated(context, &call.name, call.params.raw(), reply)).await);
             }
         };
+        call.agreed = permit.was_agreed();
         // outbound
         let intent = self.prepare(context, &mut call, &mut request, cleaned)?;
         // execute
@@ -329,7 +335,7 @@ impl Kernel {
         call: &'a ToolCall,
         request: Request,
     ) -> impl Future<Output = Result<Reply, Fault>> + 'a {
-        let called = Called { name: &call.name, trace: &call.trace };
+        let called = Called { name: &call.name, trace: &call.trace, agreed: call.agreed };
         self.execute(context, &call.view, &call.server, &call.route, request, &call.params, called, None)
     }
 
@@ -451,7 +457,8 @@ impl Kernel {
         let id = Some(request.id);
         let (method, extra) = (request.method, request.extra);
         let tokens = gate::tokens_of(context, Some(params.raw()));
-        let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions, tokens };
+        let agreed = called.agreed;
+        let forward = Forward { method, params: renamed, extra, headers, longest, live, id, questions, tokens, agreed };
         let wish = match (params.has("task"), route.needs_task) {
             (true, _) => TaskMode::Requested,
             (false, true) => TaskMode::Needed,
@@ -512,7 +519,7 @@ struct PermittedCall {
 impl AdmittedCall for PermittedCall {
     async fn make(self, context: Context, params: Option<Raw>, live: Option<Arc<Live>>) -> Result<Reply, Fault> {
         let Self { kernel, call, request, permit } = self;
-        let (server, called) = (&call.server, Called { name: &call.name, trace: &call.trace });
+        let (server, called) = (&call.server, Called { name: &call.name, trace: &call.trace, agreed: call.agreed });
         let request = Request { params, ..request };
         let live = live.as_ref();
         let mut outcome =

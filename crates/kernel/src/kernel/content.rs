@@ -31,6 +31,7 @@ impl Kernel {
         let Some(route) = route else { return Err(self.unknown_prompt(context, &name).await) };
         let server = view.server_at(route.server)?;
         let policy = route.policy.clone().ok_or_else(|| no_such_prompt(&name))?;
+        self.takes_requests(context, &server, &request)?;
         let asking = Asking::prompt(context, &server, &policy, (&name, &route.original), &request)?;
         let (permit, request) = match asking.admit(self.gate()).await? {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
@@ -79,6 +80,7 @@ impl Kernel {
     pub(super) async fn read_resource(&self, context: &Context, request: Request) -> Result<Reply, Fault> {
         let uri = text_of(&object_of(&request)?, "uri")?;
         let LocatedResource { server, original, reading } = self.await_resource(&uri, context).await?;
+        self.takes_requests(context, &server, &request)?;
         let asking = Asking::resource(context, &server, Subject::Resource, &reading, (&uri, &original), &request)?;
         let (permit, request) = match asking.admit(self.gate()).await? {
             Admission::Go(permit, cleaned) => (permit, with_params(request, cleaned)),
@@ -112,9 +114,10 @@ impl Kernel {
         &self,
         context: &Context,
         server: &Arc<Server>,
-        forward: Forward,
+        mut forward: Forward,
         permit: Permit,
     ) -> Result<Reply, Fault> {
+        forward.agreed = permit.was_agreed();
         let outcome = self.exchange().forward(context, server, forward).await;
         let outcome = self.gate().look_at_result(server, outcome).await;
         self.gate().settle(permit, &outcome).await;

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_flow::lifecycle::State;
+use switchboard_peer::Context;
 use switchboard_peer::client::Disorder;
 use switchboard_protocol::Revision;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::TrustLevel;
+use switchboard_wire::Request;
 
 use super::Kernel;
 use crate::directory::{Hidden, ListKind, Mended};
@@ -90,11 +92,14 @@ impl Kernel {
     pub async fn quiet(&self, patience: Duration) {
         let view = self.view();
         let waiting = self.waiting_calls();
+        let agreed = self.0.gate.agreed_calls();
         waiting.close();
+        agreed.close();
         let quiet = async {
             loop {
                 futures_util::future::join_all(view.servers.iter().map(|server| server.using.idle())).await;
                 waiting.wait().await;
+                agreed.wait().await;
                 // What was waited for may have gone on at its server.
                 if view.servers.iter().all(|server| server.using.pending() == 0) {
                     return;
@@ -108,6 +113,18 @@ impl Kernel {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining().load(Ordering::Relaxed)
+    }
+
+    /// Refuses a request that comes while the kernel ends, before anybody is asked about it or an answer to such a question is
+    /// used up: another kernel can make it.
+    ///
+    /// # Errors
+    /// It is a new one, and the kernel ends.
+    pub(crate) fn takes_requests(&self, context: &Context, server: &Server, request: &Request) -> Result<(), Fault> {
+        if !self.is_draining() || self.exchange().goes_on_here(context, server, request) {
+            return Ok(());
+        }
+        Err(ending())
     }
 
     /// Refuses a new call while the kernel or the server takes none.

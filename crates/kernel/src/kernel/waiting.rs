@@ -14,7 +14,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::Kernel;
 use crate::directory::View;
-use crate::gate::{PROGRESS_INTERVAL, Subject, countdown, unavailable};
+use crate::gate::{PROGRESS_INTERVAL, Subject, still_waits, unavailable};
 use crate::names;
 use crate::server::Server;
 use crate::services::table;
@@ -73,7 +73,7 @@ impl Named<'_> {
         let mut settling: FuturesUnordered<_> =
             starting.iter().map(|server| server.settled(now + server.spec.start_timeout.min(limit))).collect();
         let known = async { while !is_known(&self.kernel.view()) && settling.next().await.is_some() {} };
-        self.with_progress(&ids.join("`, `"), limit, known).await;
+        self.with_progress(&ids.join("`, `"), known).await;
     }
 
     /// Waits for the server of something that is known, while that one is on its way up; `false` if the client may not use
@@ -87,9 +87,7 @@ impl Named<'_> {
         if !self.kernel.gate().access(&tables, &self.context.session, server, called).allow {
             return Ok(false);
         }
-        // No number of a configuration may be too large for the clock; this one is bounded.
-        let limit = server.spec.start_timeout.min(self.kernel.options().longest_call);
-        match self.with_progress(server.id(), limit, server.hub()).await {
+        match self.with_progress(server.id(), server.hub()).await {
             Some(Err(fault)) => {
                 unavailable(self.kernel.gate(), self.context, self.subject, (server.id(), original), &fault).await;
                 Err(fault)
@@ -101,9 +99,8 @@ impl Named<'_> {
 
     /// Does something that takes long while a server starts; the client is told so, if it asked for progress. `None` where
     /// the client went away.
-    async fn with_progress<T>(&self, server: &str, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    async fn with_progress<T>(&self, server: &str, work: impl Future<Output = T>) -> Option<T> {
         let token = self.params.and_then(|params| params.at(&["_meta", "progressToken"]));
-        let deadline = Instant::now() + limit;
         let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut work = std::pin::pin!(work);
@@ -113,10 +110,9 @@ impl Named<'_> {
                 done = work.as_mut() => return Some(done),
                 () = self.context.cancel.cancelled() => return None,
                 _ = tick.tick(), if token.is_some() => {
-                    let left = deadline.saturating_duration_since(Instant::now());
                     let told = token.as_ref().map(|token| {
                         let message = format!("server `{server}` is still starting; the call waits for it");
-                        countdown(token, &message, left)
+                        still_waits(token, &message)
                     });
                     let _ = told.map(|told| self.context.remote.notify(told));
                 }

@@ -6,6 +6,7 @@ mod errors;
 mod events;
 mod gateway;
 mod in_flight;
+mod joints;
 mod open_questions;
 mod resumed;
 mod streams;

@@ -140,6 +140,10 @@ tables! {
         select limit offset join joins table tables from values predicate expression statement statements";
     /// Keys that hold a clause of a statement, in tools that speak of tables.
     CLAUSES = "where where_clause having order_by orderby group_by groupby clause sql_where sql_filter";
+    /// Names of tools that start a program, what they start, and other arguments for its words.
+    STARTING = "run exec execute spawn launch start open invoke";
+    STARTED = "process subprocess program binary executable application app command";
+    WORDS_STARTING = "params parameters options";
     /// What a clause is called.
     CLAUSES_SAID = "where clause clauses condition having";
     /// Words of tools that look something up in texts about databases.
@@ -179,7 +183,8 @@ tables! {
     SHELLS = "shell bash terminal powershell";
     /// Where statements are read only, as a name says.
     READING_NAMES = "read readonly select";
-    /// Signs of a page in the description of a tool.
+    /// Signs of a page in the description of a tool, and arguments that bear them out.
+    ON_PAGES = "ref element uid by locator xpath css url tab tab_id index backend_node_id node_id frame";
     PAGES_SAID = "browser page element webpage";
     /// Languages of statements that a description may name.
     SPOKEN = "sql cypher database databases select";
@@ -199,6 +204,9 @@ tables! {
     /// Keys that hold stages or filters, the stores that take them, and what is said of them.
     STAGES = "pipeline stages aggregation aggregate filter query";
     DOCUMENT_STORES = "mongo mongodb documentdb cosmosdb firestore";
+    /// Arguments that name where documents or rows are kept.
+    COLLECTIONS = "collection collection_name";
+    TABLES = "table tables table_name tablename";
     STAGED = "aggregation stages mongo mongodb";
     /// Names of statements.
     STATEMENTS_NAMED = "query queries sql statement statements cypher";
@@ -286,7 +294,8 @@ pub(super) fn of(declared: &ToolSecurity, name: &str, looks: bool) -> Cargo {
     let stages = |argument: &Argument| {
         let key = words(&argument.name).join("_");
         let said = || words(&argument.says).iter().any(|word| STAGED.contains(word.as_str()));
-        STAGES.contains(key.as_str()) && (tool.says(&DOCUMENT_STORES) || key != "query" && said())
+        let stored = tool.says(&DOCUMENT_STORES) || tool.has_argument(&COLLECTIONS);
+        STAGES.contains(key.as_str()) && (stored || key != "query" && said())
     };
     cargo.stages = declared.arguments.iter().any(stages);
     let speaks_sql = tool.says(&DATABASES) || tool.has_name(&DATABASES);
@@ -296,7 +305,9 @@ pub(super) fn of(declared: &ToolSecurity, name: &str, looks: bool) -> Cargo {
     };
     let clauses =
         || declared.arguments.iter().filter(|argument| !argument.closed && tool.is_clause(argument, speaks_sql));
-    cargo.pieces = speaks_sql && declared.arguments.iter().any(is_piece) || clauses().next().is_some();
+    // What lists rows of a table may hand what it is given to a database, whether it says so or not.
+    let of_rows = speaks_sql || tool.has_argument(&TABLES) || tool.says(&ROWS) && tool.has_argument(&PIECES);
+    cargo.pieces = of_rows && declared.arguments.iter().any(is_piece) || clauses().next().is_some();
     // Where it writes anyway, what it is given of a statement decides how much.
     if !looks {
         let more = clauses().map(|argument| Carried { key: argument.name.as_str().into(), what: Carries::Statement });
@@ -389,6 +400,9 @@ impl Tool<'_> {
         let begins = |list: &Set| heads.iter().flatten().any(|word| list.contains(word.as_str()));
         let says = |list: &Set| all.iter().any(|word| list.contains(word.as_str()));
         let last = key.rsplit('_').next().unwrap_or_default();
+        if self.is_started(&key) {
+            return Some(Carries::Command);
+        }
         if OTHERS.contains(key.as_str()) || NAMING.contains(last) {
             return None;
         }
@@ -418,7 +432,7 @@ impl Tool<'_> {
         if language || code || self.is_code_by_key(&key) || self.is_kept(&key, last, starts(&CODES)) {
             return Some(Carries::Code);
         }
-        self.is_command_by_key(&key, lists).then_some(Carries::Command)
+        self.is_command_by_key(&key).then_some(Carries::Command)
     }
 
     fn is_statement(&self, key: &str, last: &str, all: &[String], starts: bool) -> bool {
@@ -447,7 +461,7 @@ impl Tool<'_> {
         let says = |list: &Set| all.iter().any(|word| list.contains(word.as_str()));
         let page = self.has_name(&PAGES)
             || self.has_argument(&PAGES)
-            || self.said.iter().take(20).any(|word| PAGES_SAID.contains(word.as_str()));
+            || self.said.iter().take(20).any(|word| PAGES_SAID.contains(word.as_str())) && self.has_argument(&ON_PAGES);
         // `process_image` does something to an image.
         let nouns = &self.name[usize::from(self.name.first().is_some_and(|first| first == "process"))..];
         let said = self.has_name(&TYPING) && self.said.iter().take(12).any(|word| TERMINALS.contains(word.as_str()));
@@ -478,7 +492,9 @@ impl Tool<'_> {
     fn is_code_by_key(&self, key: &str) -> bool {
         let runs = self.has_name(&RUNNING) || self.said.iter().take(10).any(|word| RUNNING.contains(word.as_str()));
         let last = key.rsplit('_').next().unwrap_or_default();
-        let known = CODE_KEYS.contains(key) || matches!(last, "code" | "script" | "snippet");
+        // Beside its words, a program is one that is started.
+        let known = CODE_KEYS.contains(key) && !(key == "program" && self.has_argument(&WORDS_BESIDE))
+            || matches!(last, "code" | "script" | "snippet");
         let embedded = matches!(last, "groovy" | "applescript" | "osascript" | "jenkinsfile");
         let known = known && !OTHER_CODES.contains(key.split('_').next().unwrap_or_default());
         let expression =
@@ -501,10 +517,18 @@ impl Tool<'_> {
         self.says(&RUNNING) || self.says(&OUTCOMES)
     }
 
-    fn is_command_by_key(&self, key: &str, lists: bool) -> bool {
-        if lists {
-            return false;
-        }
+    /// Whether its name is nothing but a word for running something.
+    fn only_runs(&self) -> bool {
+        !self.name.is_empty() && self.name.iter().all(|word| ONLY_RUNNING.contains(word.as_str()))
+    }
+
+    /// Whether it is the file of a program that is started with the words beside it: `process_start` of `file` and `args`.
+    fn is_started(&self, key: &str) -> bool {
+        let starts = self.only_runs() || self.has_name(&STARTING) && self.has_name(&STARTED);
+        starts && !self.looks && self.has_argument(&WORDS_BESIDE) && matches!(key, "file" | "path" | "app" | "name")
+    }
+
+    fn is_command_by_key(&self, key: &str) -> bool {
         // A name that looks tells what comes of it, not what is done: `status` of `command`.
         let parts = || key.split('_');
         let last = parts().next_back().unwrap_or_default();
@@ -526,11 +550,14 @@ impl Tool<'_> {
             return false;
         }
         let arguments = self.has_argument(&WORDS_BESIDE);
-        if matches!(key, "verb" | "subcommand" | "sub_command" | "executable" | "binary" | "program") {
-            return arguments;
+        if matches!(
+            key,
+            "verb" | "subcommand" | "sub_command" | "executable" | "exe" | "binary" | "program" | "application"
+        ) {
+            return arguments || self.has_argument(&WORDS_STARTING) && self.has_name(&STARTING);
         }
         // A tool that is called `run` and nothing more runs what it is given.
-        let only_runs = !self.name.is_empty() && self.name.iter().all(|word| ONLY_RUNNING.contains(word.as_str()));
+        let only_runs = self.only_runs();
         let open = self.arguments.iter().filter(|argument| !argument.closed).count();
         only_runs && (open == 1 || GIVEN.contains(key))
     }

@@ -22,6 +22,8 @@ tables! {
     UNSENT = "draft drafts template templates translate translation convert";
     /// Last words of names of tools that tell about something.
     TOLD_ABOUT = "doc docs documentation help schema schemas spec specification reference manual guide example examples";
+    /// Words of arguments that say what is done afterwards.
+    BESIDES = "then after afterwards on finally post cleanup finish done";
     /// Arguments that say where a request goes.
     TARGETS = "url uri path endpoint route resource target_url request_url api_path href";
 }
@@ -84,7 +86,10 @@ pub(super) fn by_choice(declared: &ToolSecurity, name: &[String], looks: bool) -
     }
     declared.arguments.iter().enumerate().find_map(|(at, argument)| {
         let key = words(&argument.name);
-        if !key.last().is_some_and(|last| CHOOSING.contains(last.as_str())) {
+        let chooses = key.last().is_some_and(|last| CHOOSING.contains(last.as_str()));
+        // `and_then`, `after`, `on_success`: what is done besides.
+        let besides = !argument.words.is_empty() && key.iter().any(|word| BESIDES.contains(word.as_str()));
+        if !chooses && !besides {
             return None;
         }
         let listed = if argument.words.is_empty() && !argument.closed && !looks {

@@ -74,6 +74,8 @@ const COMMAND_ARGUMENTS: &[&str] =
 const LIKELY_COMMAND_ARGUMENTS: &[&str] = &["command", "commands", "cmd", "argv"];
 /// Beside an argument of the kind above: the words of that command.
 const WORDS_OF_COMMAND: &[&str] = &["args", "argv", "arguments", "cmd_args", "command_args"];
+/// Arguments that name a program to start, where its words stand beside.
+const PROGRAM_ARGUMENTS: &[&str] = &["program", "executable", "exe", "binary", "application"];
 /// Words for giving input to something.
 const TYPING: &[&str] = &["type", "write", "send", "input", "interact", "paste"];
 /// What runs whatever is typed into it; and arguments that name one. A browser takes keys as well, and runs nothing.
@@ -161,8 +163,10 @@ fn runs_commands(words: &[String], arguments: &[String]) -> bool {
     let (runs, commands) = (has(words, RUNNING), has(words, COMMANDS));
     let takes_command = has(arguments, LIKELY_COMMAND_ARGUMENTS);
     let takes_words = takes_command && has(arguments, WORDS_OF_COMMAND);
+    // A program that is started with its words.
+    let starts = has(arguments, PROGRAM_ARGUMENTS) && has(arguments, WORDS_OF_COMMAND);
     let types = has(words, TYPING) && (has(words, TERMINALS) || has(arguments, TERMINAL_ARGUMENTS));
-    !looks(words) && (runs && commands || takes_command && (runs || commands) || takes_words || types)
+    !looks(words) && (runs && commands || takes_command && (runs || commands) || takes_words || starts || types)
 }
 
 fn runs_code(words: &[String], arguments: &[String]) -> bool {

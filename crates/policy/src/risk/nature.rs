@@ -176,6 +176,8 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
         return found;
     }
     let name_words = words(name);
+    // What its arguments tell, no sentence takes back.
+    let looks = found.looks() && found.told_by == Told::Name;
     let requested = choice::by_request(declared, &name_words);
     let pressed = || {
         let at = declared.arguments.iter().position(chooses_keys)?;
@@ -183,14 +185,19 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
     };
     let chosen = requested
         .or_else(pressed)
-        .or_else(|| choice::by_choice(declared, &name_words, found.looks()))
+        .or_else(|| choice::by_choice(declared, &name_words, looks))
         .or_else(|| choice::by_recipient(declared, &name_words, found))
         .or_else(|| {
             senses::assigns(declared, &name_words, senses::described(declared))
                 .map(|at| (Told::Argument(at), Kind::Run))
         })
         .or_else(|| senses::scans(declared, &name_words).map(|at| (Told::Argument(at), Kind::Run)))
-        .or_else(|| if found.looks() { None } else { weight::by_arguments(declared, found) });
+        .or_else(|| {
+            // `git_checkout | Get the branch`: its `force` is that of a change.
+            let named = of_name(&name_words).filter(|(kind, _)| *kind == Kind::Change && found.looks());
+            let named = named.map_or(found, |(kind, _)| Nature { kind: Some(kind), ..found });
+            if looks { None } else { weight::by_arguments(declared, named) }
+        });
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },
         None => found,
@@ -218,8 +225,10 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     let acts = by_description.is_none() && is_own_verb(&own, &name_words);
     let by_name = by_name.filter(|(kind, sure)| !(acts && *kind == Kind::Look && !sure));
     let said_to_look = by_description.is_some_and(|verb| verb.kind == Kind::Look);
-    // `app_store_privacy | Get privacy details`: what may be a noun gives way to a sentence that begins with looking.
-    let looks_first = said_to_look && senses::begins_with_looking(described);
+    // `app_store_privacy | Get privacy details`: a name that ends with what is looked at gives way to a sentence that begins with
+    // looking. Any other that speaks of something grave does not: a server says of itself what it likes.
+    let looks_first =
+        said_to_look && senses::begins_with_looking(described) && phrase::ends_with_knowledge(&name_words);
     let by_name = by_name.filter(|(kind, sure)| !(looks_first && kind.is_grave() && !sure));
     // `set_subject | Returns whether it was done`: what is returned does not say what is done.
     let returns =
@@ -235,12 +244,14 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
             (_, said) if said.is_grave() && (verb.sure || kind == Kind::Manage) && said != Kind::Run => {
                 (Some(said), Told::Description, sure)
             }
-            (Kind::Manage, said) => (Some(said), Told::Description, false),
+            (Kind::Manage, said) if said != Kind::Look => (Some(said), Told::Description, false),
             // A verb that may be a noun gives way to the sentence.
             (Kind::Look, said @ Kind::Change) if verb.sure || !sure && begins_with_set(described) => {
                 (Some(said), Told::Description, sure)
             }
             (Kind::Look, _) if sure => (Some(kind), Told::Name, sure),
+            // `set_volume | Get the volume`: a sentence takes nothing from a name that says what is done.
+            (kind, Kind::Look) if kind != Kind::Look && leads_as_act(&name_words) => (Some(kind), Told::Name, sure),
             (_, said) if !sure && (verb.sure || said == Kind::Look) && said != Kind::Manage => {
                 (Some(said), Told::Description, verb.sure && said != Kind::Look)
             }
@@ -275,12 +286,22 @@ pub(super) fn without_choice(declared: &ToolSecurity, name: &str) -> Nature {
     {
         return Nature { kind: Some(kind), told_by: Told::Description, ..found };
     }
+    if only_looks && let Some(kind) = phrase::does_besides(whole_sentence(described)) {
+        let grave = kind.is_grave() && !(trifling && kind == Kind::Delete);
+        let kind = if grave { kind } else { Kind::Change };
+        return Nature { kind: Some(kind), told_by: Told::Description, ..found };
+    }
     let lower = described.to_lowercase();
     let own = name_words.iter().any(|word| OWN.contains(word.as_str()));
     if !only_looks && !trifling && !own && FINAL.iter().any(|phrase| says_finally(&lower, phrase)) {
         return Nature { kind: Some(Kind::Delete), told_by: Told::Description, ..found };
     }
     found
+}
+
+/// The first sentence with all its parts.
+fn whole_sentence(described: &str) -> &str {
+    described.split(['\n', '。']).next().and_then(|line| line.split(". ").next()).unwrap_or_default()
 }
 
 /// The grave thing that the first sentence of a description adds to its first verb.

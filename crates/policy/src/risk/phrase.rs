@@ -39,10 +39,33 @@ tables! {
     /// Words behind which the thing is told that a noun is of.
     OF = "of between";
     BESIDE = "for in on at from per by and or with that which";
+    /// What may stand in front of the verb of a part.
+    BETWEEN = "then also optionally automatically immediately permanently afterwards finally silently subsequently and it will can";
+    /// Verbs that cost something, whatever they are done to.
+    RESERVING = "book reserve rent hire";
+    /// Words behind which something is told of what is looked at.
+    RELATIVE = "that which who whose whether when if where how what was were been before after to not never without";
+    /// What stands in front of an object besides articles.
+    QUALIFIED = "old older other others inactive unused stale expired every duplicate duplicates him her user users everything ones both 1";
     /// Nouns behind a verb that make it one as well: `release_date`, `trade_id`.
     ATTRIBUTES = "date dates note notes version versions id ids name names number numbers rate rates code codes type types \
         calendar time times book books";
+    /// What is known of something: a name that ends so is the name of a thing.
+    KNOWLEDGE = "quote quotes privacy alerts info information details status state history stats statistics number numbers size price \
+        prices rate rates balance balances summary metadata schema count counts metrics usage results schedule schedules comments \
+        notes version versions id ids name names type types date dates time times code codes book books list lists search data \
+        thread threads attachments folders sessions events transactions transfers fees pools height";
+    /// The same behind words that are verbs elsewhere: `stop_times`, `block_info`.
+    KNOWN_SURELY = "info information details status state stats statistics times rates fees conflicts departures arrivals height";
+    /// What nothing can be known of: it is made or unmade.
+    MAKING = "set reset clear update put push make close cancel";
+    /// In front of what is looked at.
+    CHOSEN_ONES = "latest recent current newest";
 }
+
+/// Parts of a sentence that are looked at, and words of one.
+const MOST_PARTS: usize = 6;
+const MOST_DEED_WORDS: usize = 8;
 
 /// What a verb with its particle says at the beginning of these words.
 pub(super) fn phrasal(words: &[String]) -> Option<Verb> {
@@ -74,9 +97,101 @@ pub(super) fn changes_too(sentence: &str) -> Option<Verb> {
     parts.into_iter().any(changes).then_some(Verb { kind: Kind::Change, sure: true })
 }
 
+/// What a sentence about something that looks says that is done besides: `Reads a file, then deletes it`, `Lists backups,
+/// removing old ones`, `Counts users; inactive ones are deleted`, `Gets or sets a value`. What only belongs to what is looked
+/// at is no deed: `Lists files that were deleted`.
+pub(super) fn does_besides(sentence: &str) -> Option<Kind> {
+    let lower = sentence.to_lowercase();
+    let parts =
+        lower.split([',', ';', '(', ')']).flat_map(|part| part.split(" and ")).flat_map(|part| part.split(" or "));
+    let mut parts = parts.flat_map(|part| part.split(" then ")).flat_map(|part| part.split(" by "));
+    let first = parts.next()?;
+    parts.take(MOST_PARTS).find_map(deed).or_else(|| got(first))
+}
+
+/// What the part of a sentence does to what the sentence is about.
+fn deed(part: &str) -> Option<Kind> {
+    let mut words = words(part);
+    words.truncate(MOST_DEED_WORDS);
+    let start = words.iter().position(|word| !BETWEEN.contains(word.as_str()))?;
+    let words = &words[start..];
+    let (first, object) = (words.first()?, words.get(1));
+    if words.iter().any(|word| RELATIVE.contains(word.as_str())) {
+        return None;
+    }
+    // `books it`, `charging a dollar`: no noun stands there.
+    let pronoun = object.is_some_and(|next| matches!(next.as_str(), "it" | "them" | "him" | "her"));
+    let clear = pronoun || first.ends_with("ing");
+    // `sets a value`; `orders the results` buys nothing.
+    let told = first.ends_with('s') && object.is_some_and(|next| DETERMINERS.contains(next.as_str()));
+    let acts = |verb: &Verb| {
+        let grave = verb.kind.is_grave() && verb.kind != Kind::Run;
+        (verb.sure || clear) && grave || (verb.sure || clear || told) && verb.kind == Kind::Change
+    };
+    // `deletes it`, `send the result`, `removing old ones`: a verb with what it is done to.
+    let is_object = object.is_some_and(|next| {
+        OBJECTS.contains(next.as_str()) || DETERMINERS.contains(next.as_str()) || QUALIFIED.contains(next.as_str())
+    });
+    let bare = first.strip_suffix('s').unwrap_or(first);
+    if pronoun && RESERVING.contains(bare) {
+        return Some(Kind::Pay);
+    }
+    if is_object && let Some(verb) = verbs::of_sentence(first).filter(acts) {
+        return Some(verb.kind);
+    }
+    // `inactive ones are deleted`, `it is sent`.
+    words.windows(2).find_map(|two| {
+        let is = matches!(two[0].as_str(), "are" | "is" | "gets" | "get" | "be");
+        is.then(|| participle(&two[1]))
+            .flatten()
+            .filter(|verb| acts(verb) && verb.kind.is_grave())
+            .map(|verb| verb.kind)
+    })
+}
+
+/// `Gets the user removed`.
+fn got(part: &str) -> Option<Kind> {
+    let words = words(part);
+    let (first, last) = (words.first()?, words.last()?);
+    let gets = matches!(first.as_str(), "get" | "gets") && words.len() > 2 && words.len() <= MOST_DEED_WORDS;
+    let found = gets.then(|| participle(last)).flatten()?;
+    (found.sure && found.kind.is_grave() && !words.iter().any(|word| RELATIVE.contains(word.as_str())))
+        .then_some(found.kind)
+}
+
+/// The verb of a participle: `deleted`, `sent`, `paid`.
+fn participle(word: &str) -> Option<Verb> {
+    let irregular = match word {
+        "sent" => Some("send"),
+        "paid" => Some("pay"),
+        "sold" => Some("sell"),
+        "bought" => Some("buy"),
+        "overwritten" => Some("overwrite"),
+        _ => None,
+    };
+    let regular = || {
+        let stem = word.strip_suffix("ed")?;
+        let once = stem.strip_suffix(|c: char| stem[..stem.len() - c.len_utf8()].ends_with(c));
+        [Some(stem.to_owned()), Some(format!("{stem}e")), once.map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .find_map(|base| verbs::of(&base))
+    };
+    irregular.and_then(verbs::of).or_else(regular)
+}
+
 /// Whether an open verb in a name is half of a noun: `release_date`.
 pub(super) fn is_attribute(name: &[String], at: usize) -> bool {
     at + 2 == name.len() && name.last().is_some_and(|last| ATTRIBUTES.contains(last.as_str()))
+}
+
+/// Whether a name ends with what is known of something, and begins with nothing that is done to it: `swap_quote`, not
+/// `reset_status`.
+pub(super) fn ends_with_knowledge(name: &[String]) -> bool {
+    let [first, .., last] = name else { return false };
+    let is = |word: &str, list: &verbs::Set| list.contains(word);
+    let is_thing = is(last, &KNOWLEDGE) && !nature::leads_as_act(name);
+    is_thing || is(last, &KNOWN_SURELY) && !is(first, &MAKING) || is(first, &CHOSEN_ONES)
 }
 
 /// The same at the beginning of a sentence: `Order book of a symbol`.
@@ -168,6 +283,36 @@ mod tests {
             "Escalate",
         ] {
             assert!(!names_thing(deed), "{deed}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_besides_looking() {
+        for (says, kind) in [
+            ("Reads a file, then deletes it", Kind::Delete),
+            ("Previews an email and sends it", Kind::Send),
+            ("Counts users; inactive users are deleted", Kind::Delete),
+            ("List backups, removing old ones", Kind::Delete),
+            ("Validates a card by charging 1 dollar", Kind::Pay),
+            ("Gets a quote and books it", Kind::Pay),
+            ("Gets the user removed", Kind::Delete),
+            ("Gets or sets a configuration value", Kind::Change),
+        ] {
+            assert_eq!(does_besides(says), Some(kind), "{says}");
+        }
+        for says in [
+            "Lists files that were deleted",
+            "Get messages and their attachments",
+            "Lists messages, with those that are archived and deleted",
+            "Get the status of a build, deployment or release",
+            "Search for orders, shipments and returns",
+            "List users and when they are removed",
+            "Get a user by name or email",
+            "Reads the file and returns its lines",
+            "Shows which branches would be deleted",
+            "Check if a file can be deleted and why",
+        ] {
+            assert_eq!(does_besides(says), None, "{says}");
         }
     }
 

@@ -44,7 +44,9 @@ pub(super) fn of_description(text: &str, name: &[String]) -> Option<Verb> {
         }
         Some(verb) => (start, verb),
         // `reserve_listing`: the verb of the name is one that nobody knows, and what stands behind it is its object.
-        None if is_own_verb(&words[start..], name) => return None,
+        None if is_own_verb(&words[start..], name) => {
+            return paired_behind(&words[start..]).map(|kind| Verb { kind, sure: true });
+        }
         None if phrase::names_thing(sentence) => return Some(Verb { kind: Kind::Look, sure: false }),
         None => (start..words.len()).find_map(|at| Some((at, known(at).filter(|verb| verb.sure)?)))?,
     };

@@ -162,6 +162,8 @@ tables! {
     /// Arguments that choose what is done, beside those that everybody calls so.
     CHOOSING_TOO = "action operation op subcommand verb method command function service endpoint tool_name tool_slug operation_name \
         action_name api_name operation_id function_name method_name tool_id";
+    /// Those of them that are nothing else, whatever a sentence says of the tool.
+    SURELY_CHOOSING = "action operation op subcommand verb command operation_name action_name";
 }
 
 /// What a name says by what is changed, where its first verb only changes or adds.
@@ -332,17 +334,25 @@ pub(super) fn by_arguments(declared: &ToolSecurity, found: Nature) -> Option<(To
 /// something is done to it.
 pub(super) fn unknown(declared: &ToolSecurity, name: &[String], found: Nature) -> Option<(Told, Kind)> {
     let said = declared.hints.read_only == Some(true) || declared.hints.destructive == Some(false);
-    if !matches!(found.kind, None | Some(Kind::Manage)) || said || found.on_page {
+    // Where only a sentence says that it looks, what an argument tells it to do counts all the same.
+    let is_told = matches!(found.kind, None | Some(Kind::Manage));
+    let is_only_described = found.looks() && found.told_by == Told::Description && !said;
+    if !(is_told || is_only_described) || found.on_page {
         return None;
     }
-    let chooses = |argument: &Argument| CHOOSING_TOO.contains(words(&argument.name).join("_").as_str());
+    let choosing = if is_told { &CHOOSING_TOO } else { &SURELY_CHOOSING };
+    let chooses = |argument: &Argument| choosing.contains(words(&argument.name).join("_").as_str());
     let is_known = |word: &String| nature::of_word(&words(word)).is_some_and(|kind| !kind.is_grave());
     let listed = |argument: &&Argument| chooses(argument) && !argument.words.is_empty();
     if declared.arguments.iter().find(listed).is_some_and(|argument| argument.words.iter().all(is_known)) {
         return None;
     }
+    // Whatever its server says of it: what is done is told by each call.
     if let Some(open) = declared.arguments.iter().position(|argument| chooses(argument) && !argument.closed) {
         return Some((Told::Choice(open), Kind::Unknown));
+    }
+    if said || is_only_described {
+        return None;
     }
     let said = senses::described(declared);
     let described = words(said);

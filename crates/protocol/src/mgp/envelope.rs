@@ -1,7 +1,8 @@
 //! Refusals that are results: a model reads them and can correct itself.
 //!
 //! A refused `tools/call` is answered with the rejection envelope of later MGP versions, which holds the structured
-//! rejection of MGP 7.4 as well. A call that a person must agree to first is answered with proposal 6's
+//! rejection of MGP 7.4 as well. It stands under `_meta`; its text is the envelope for who agreed on MGP, as MGP has it, and a
+//! sentence for everybody else: what a client shows to its user, and a model reads, is no JSON. A call that a person must agree to first is answered with proposal 6's
 //! `confirmation_required`. This module writes and reads both; it does not decide which one a client gets.
 //!
 //! Neither writes `structuredContent`: that member belongs to the tool's output schema, and clients hold whatever
@@ -178,27 +179,49 @@ impl Rejection {
             .finish()
     }
 
+    /// The same in words.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}: {}", self.status.as_str(), self.reason);
+        for violation in self.violations.iter().filter(|violation| !self.reason.contains(violation.as_str())) {
+            text.push_str("\n- ");
+            text.push_str(violation);
+        }
+        let hint =
+            self.remediation_hint.as_deref().or_else(|| (!self.retryable).then_some("do not make this call again"));
+        if let Some(hint) = hint {
+            text.push_str("\nwhat to do: ");
+            text.push_str(hint);
+        }
+        text
+    }
+
     /// The result of the `tools/call` that was refused.
     #[must_use]
     pub fn to_result(&self) -> Raw {
         let envelope = self.to_raw();
+        // Recovery fields are only for who agreed on MGP, and its text is the envelope.
+        let text = if self.recovery.is_some() { envelope.as_str().to_owned() } else { self.to_text() };
         Edit::empty()
-            .set("content", text_content(envelope.as_str()))
+            .set("content", text_content(&text))
             .set("isError", Raw::boolean(true))
             .set("_meta", Edit::empty().set(EXTENSION_ID, envelope).finish())
             .set_optional("_mgp", self.recovery.clone())
             .finish()
     }
 
-    /// The rejection in the result of a server, where it is one.
+    /// The rejection in a result, where it is one: under `_meta`, or as its text.
     #[must_use]
     pub fn of_result(result: &Raw) -> Option<Self> {
         let result = Object::open(result).ok()?;
         if result.get("isError")?.as_str() != "true" {
             return None;
         }
-        let text = result.get("content")?.elements()?.first()?.member("text")?.as_text()?;
-        Self::of(&Raw::parse(text.into_bytes(), &Limits::default()).ok()?)
+        let envelope = result.get("_meta").and_then(|meta| meta.member(EXTENSION_ID));
+        envelope.and_then(|envelope| Self::of(&envelope)).or_else(|| {
+            let text = result.get("content")?.elements()?.first()?.member("text")?.as_text()?;
+            Self::of(&Raw::parse(text.into_bytes(), &Limits::default()).ok()?)
+        })
     }
 
     /// The rejection in the text of an envelope, or of MGP 7.4. The status must be exactly one of its two words.

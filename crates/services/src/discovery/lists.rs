@@ -152,7 +152,7 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
     }
 
     /// The tools for finding tools that a client has.
-    pub(crate) async fn finding_tools(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
+    pub async fn finding_tools(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
         if !self.finds_tools(context, view).await.unwrap_or_default() {
             return Vec::new();
         }

@@ -43,6 +43,15 @@ pub(crate) struct Gathered {
     pub(crate) tip: Option<Head>,
 }
 
+/// What is on file that the database must agree with before anything is appended to it.
+#[derive(Debug, Default)]
+pub(crate) struct Newest {
+    /// The newest heads.
+    pub(crate) heads: Vec<Head>,
+    /// The heads of retention, whose signatures were not looked at.
+    pub(crate) pruned: Vec<Head>,
+}
+
 impl Evidence {
     /// Opens the evidence, and makes the key at first use.
     pub(crate) fn open(directory: &Path, stem: &str, options: &Options) -> Result<Self, StoreError> {
@@ -98,16 +107,16 @@ impl Evidence {
         }
     }
 
-    /// The newest heads that the database must agree with before anything is appended to it.
-    pub(crate) fn newest(&self, mode: Mode) -> Result<Vec<Head>, StoreError> {
+    /// What the database must agree with before anything is appended to it.
+    pub(crate) fn newest(&self, mode: Mode) -> Result<Newest, StoreError> {
         match (self.read_newest(), mode) {
             // Unreadable evidence is what a restore may be about.
-            (Err(StoreError::ChainBroken(_)), Mode::Restore { .. }) => Ok(Vec::new()),
+            (Err(StoreError::ChainBroken(_)), Mode::Restore { .. }) => Ok(Newest::default()),
             (newest, _) => newest,
         }
     }
 
-    fn read_newest(&self) -> Result<Vec<Head>, StoreError> {
+    fn read_newest(&self) -> Result<Newest, StoreError> {
         let gathered = self.gather()?;
         let lone_tip = gathered.heads.is_empty() && gathered.tip.as_ref().is_some_and(|tip| tip.seq > 0);
         if lone_tip || (gathered.tip.is_none() && !gathered.heads.is_empty()) {
@@ -115,16 +124,17 @@ impl Evidence {
             return Err(StoreError::ChainBroken(Breach { seq, fault: Fault::NoHeads }));
         }
         self.look_through(&gathered.heads)?;
-        let mut newest: Vec<Head> = gathered.heads.into_iter().next_back().flatten().into_iter().collect();
-        newest.extend(gathered.tip);
-        match newest.iter().find(|head| !self.is_ours(head)) {
+        let newest = gathered.heads.last().cloned().flatten();
+        let pruned = gathered.heads.into_iter().flatten().filter(|head| head.kind == HeadKind::Pruned).collect();
+        let heads: Vec<Head> = newest.into_iter().chain(gathered.tip).collect();
+        match heads.iter().find(|head| !self.is_ours(head)) {
             Some(head) => Err(StoreError::ChainBroken(Breach { seq: head.seq, fault: Fault::Forged })),
-            None => Ok(newest),
+            None => Ok(Newest { heads, pruned }),
         }
     }
 
     /// Whether a head is signed by one of the keys that count.
-    fn is_ours(&self, head: &Head) -> bool {
+    pub(crate) fn is_ours(&self, head: &Head) -> bool {
         self.trusted.contains(&head.key) && head.is_genuine()
     }
 

@@ -250,14 +250,19 @@ impl Session {
         if let Some(end) = progress.end {
             return Ok(end);
         }
-        let lock = Statement::new("SELECT seq, hash FROM audit_tip WHERE id = 1 FOR UPDATE", []);
+        let lock = Statement::new(format!("{} FOR UPDATE", tables::TIP), []);
         self.continued(client, &lock).await
     }
 
     /// The end of the chain, if it goes on from where this writer left it. A standby that took over may be behind, and
     /// what is written to it would be lost to everybody who has the other one.
     async fn continued(&self, client: &Connection, read: &Statement) -> Result<Link, StoreError> {
-        let tip = tables::read_link(one(client, read).await?)?;
+        let (tip, is_there) = tables::read_end(one(client, read).await?)?;
+        // Whoever waited for the lock has seen the records as they were before: they are looked at again.
+        if !is_there && run(client, &tables::hash_at(tip.seq)).await?.is_empty() {
+            let kept = run(client, &tables::pruned_through(tip.seq)).await?;
+            tables::may_be_empty(tip, kept, &self.evidence, true)?;
+        }
         if let Some(seq) = self.ledger.follows(tip)? {
             let hash = run(client, &tables::hash_at(seq)).await?.into_iter().next().map(|mut row| row.digest());
             self.ledger.agrees(hash.transpose()?)?;

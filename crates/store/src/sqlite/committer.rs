@@ -133,7 +133,11 @@ impl Writer {
         match progress.end {
             Some(end) => Ok(end),
             None => {
-                let tip = tables::read_link(self.one(&Statement::new(tables::TIP, []))?)?;
+                let (tip, is_there) = tables::read_end(self.one(&Statement::new(tables::TIP, []))?)?;
+                if !is_there {
+                    let kept = self.run(&tables::pruned_through(tip.seq))?;
+                    tables::may_be_empty(tip, kept, &self.evidence, false)?;
+                }
                 if let Some(seq) = self.ledger.follows(tip)? {
                     let hash = self.run(&tables::hash_at(seq))?.into_iter().next().map(|mut row| row.digest());
                     self.ledger.agrees(hash.transpose()?)?;

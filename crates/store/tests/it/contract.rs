@@ -35,6 +35,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     audit::what_is_offered_again_is_added_once,
     audit::a_refused_group_leaves_nothing_and_an_unknown_one_is_recognised,
     audit::a_chain_that_fell_back_takes_nothing,
+    audit::an_emptied_log_takes_nothing_until_it_is_accepted,
     grants::are_put_listed_and_revoked,
     grants::allow_and_deny_stand_side_by_side,
     grants::a_revoke_takes_what_it_names,

@@ -136,6 +136,12 @@ impl State {
                 };
             }
             (Some(id), Some(_)) => drop(self.0.lock().asked_back.insert(id.as_str().to_owned())),
+            (None, Some(_)) => {
+                // The kernel itself takes a question back.
+                if let Some(id) = raw.at(&["params", "requestId"]) {
+                    self.0.lock().asked_back.remove(id.as_str());
+                }
+            }
             _ => {}
         }
         let text = |path: &[&str]| raw.at(path).and_then(|value| value.as_text());
@@ -173,6 +179,15 @@ impl State {
 
     fn is_answered(&self) -> bool {
         self.0.lock().open.is_empty()
+    }
+
+    /// What tells the client that nobody waits for its answers to a kernel that has gone.
+    fn withdrawals(&self) -> String {
+        let line = |id: String| {
+            let params = format!("{{\"requestId\":{id},\"reason\":\"the kernel that asked has ended\"}}");
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{params}}}\n")
+        };
+        std::mem::take(&mut self.0.lock().asked_back).into_iter().map(line).collect()
     }
 
     /// Error answers to what is still open, which is open no more.
@@ -346,7 +361,7 @@ async fn hear_out(
         }
         match down(&mut reader, &state, &output).await {
             Heard::Refused(request) => refused = Some(request),
-            Heard::All => break output.say(&state.refusals(LOST)).await,
+            Heard::All => break output.say(&(state.withdrawals() + &state.refusals(LOST))).await,
             Heard::NoClient => break,
         }
     }
@@ -445,7 +460,7 @@ where
             Ended::Leaving(request) => Some(request),
         };
         if leaving.is_none() {
-            output.say(&state.refusals(LOST)).await;
+            output.say(&(state.withdrawals() + &state.refusals(LOST))).await;
             if lines.is_closed() && lines.is_empty() {
                 hear_the_rest(before, grace).await;
                 return Ok(());
@@ -575,5 +590,11 @@ mod tests {
         assert!(before.is_meant(br#"{"id":3,"result":{}}"#) && !before.is_meant(br#"{"id":4,"result":{}}"#));
         assert!(before.is_meant(br#"{"method":"notifications/cancelled","params":{"requestId":8}}"#));
         assert!(!before.is_meant(br#"{"id":9,"method":"tools/call"}"#));
+        // Where it goes away, its client need not answer any more; nor where the kernel takes a question back itself.
+        before.answered(br#"{"id":4,"method":"elicitation/create"}"#);
+        before.answered(br#"{"method":"notifications/cancelled","params":{"requestId":4}}"#);
+        let withdrawn = before.withdrawals();
+        assert!(withdrawn.contains("\"requestId\":3,") && withdrawn.lines().count() == 1, "{withdrawn}");
+        assert!(before.withdrawals().is_empty());
     }
 }

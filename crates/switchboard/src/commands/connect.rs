@@ -33,7 +33,14 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
     let before = setup::text_to_change(&file)?;
     let command = own_command();
     let unreadable = |error| unchanged(&file, &error);
-    let connected = client.connected(before.as_deref().unwrap_or_default(), &command, profile).map_err(unreadable)?;
+    let text = before.as_deref().unwrap_or_default();
+    let own: Vec<String> = client
+        .other_entries(text, is_this_program)
+        .into_iter()
+        .filter_map(|(name, served)| (served.as_deref() == profile).then_some(name))
+        .collect();
+    let rest = client.without(text, own.iter().map(String::as_str)).map_err(unreadable)?;
+    let connected = client.connected(&rest, &command, profile).map_err(unreadable)?;
     let replaced = client.replaced(&file, &connected, &users.known(profile, &reached), users.config.settings.listen);
     let replaced = match replaced {
         Ok(replaced) => replaced,
@@ -49,7 +56,7 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
             replaced.staying.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();
         json!({
             "client": client.as_str(), "file": file, "backup": backup, "replaced": names(&replaced, replaces),
-            "replaceable": names(&replaced, !replaces), "staying": staying,
+            "replaceable": names(&replaced, !replaces), "staying": staying, "own": own,
         })
     };
     if options.file.dry_run {
@@ -81,6 +88,10 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
     screen::out(format_args!("{client} runs `{command} stdio{within}` now: {}", file.display()));
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
+    }
+    if !own.is_empty() {
+        let named = screen::plain_line(&own.join(", "));
+        screen::out(format_args!("took {} out of it that did the same: {named}", entries(own.len())));
     }
     tell(common, client, profile, &replaced, replaces);
     screen::out(format_args!("Start {client} again."));
@@ -127,6 +138,16 @@ fn asked(client: Client, file: &Path, replaced: &Replaced) -> bool {
     screen::confirmed(&format!("Take them out of {}? `disconnect` puts them back.", file.display()))
 }
 
+fn entries(count: usize) -> String {
+    if count == 1 { "an entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// Whether a command starts the program that runs here, under whatever name.
+fn is_this_program(command: &str) -> bool {
+    let own = std::env::current_exe().and_then(std::fs::canonicalize);
+    own.is_ok_and(|own| std::fs::canonicalize(command).is_ok_and(|path| path == own))
+}
+
 fn servers(count: usize) -> String {
     format!("{count} server{}", if count == 1 { "" } else { "s" })
 }
@@ -142,10 +163,12 @@ pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
     let failed = |error| unchanged(&file, &error);
     let text = before.as_deref().unwrap_or_default();
     let without = client.disconnected(text).map_err(failed)?;
-    if without.is_none() && kept.entries.is_empty() {
+    let own = client.other_entries(text, is_this_program);
+    if without.is_none() && own.is_empty() && kept.entries.is_empty() {
         return Err(Failure::failed(format!("{} has no entry of Switchboard", file.display())));
     }
-    let without = without.unwrap_or_else(|| text.to_owned());
+    let without = without.as_deref().unwrap_or(text);
+    let without = client.without(without, own.iter().map(|(name, _)| name.as_str())).map_err(failed)?;
     let (after, left) = client.restored(&without, &kept.entries).map_err(failed)?;
     if options.dry_run {
         if common.json {

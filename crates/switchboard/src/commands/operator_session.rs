@@ -11,7 +11,7 @@ use switchboard_policy::redact;
 use super::token::Life;
 use crate::arguments::Common;
 use crate::failure::Failure;
-use crate::storage::open_store;
+use crate::storage::{COMMAND_BUSY, open_store, open_store_patiently};
 use crate::{memory, screen, setup};
 
 /// The operator at the command line, with the configuration and the store.
@@ -25,6 +25,15 @@ impl OperatorSession {
         let loaded = setup::read(common)?;
         let store = open_store(&loaded).await?;
         Ok(Self { loaded, office: OperatorActions::of_operator(store, &operator()) })
+    }
+
+    /// The same for what takes something back: a store that is away for a moment, such as a database that is restarted, is
+    /// waited for.
+    pub(crate) async fn open_patiently(common: &Common) -> Result<Self, Failure> {
+        let loaded = setup::read(common)?;
+        let store = open_store_patiently(&loaded).await?;
+        let office = OperatorActions::of_operator(store, &operator()).waiting(COMMAND_BUSY);
+        Ok(Self { loaded, office })
     }
 
     /// Closes the store. What was acknowledged is durable already, so nothing can be lost here.

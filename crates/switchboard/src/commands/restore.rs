@@ -56,6 +56,8 @@ pub(crate) async fn run(common: &Common, options: &Restore) -> Outcome {
         }
     }
     let store = open_to_restore(&loaded, Timestamp::now()).await?;
+    // Where it goes on is what was signed just now, whatever the log said of itself before.
+    let end = store.audit().end().await.map_err(Failure::from)?.seq;
     let mut details = vec![(CONTINUES_AFTER, json!(end)), ("breach", breach.to_string().into())];
     details.extend(options.reason.iter().map(|reason| ("reason", Value::from(reason.as_str()))));
     let written = identity_audit::write(&store, LOG_RESTORED, None, &details).await;
@@ -74,10 +76,11 @@ pub(crate) async fn run(common: &Common, options: &Restore) -> Outcome {
     Ok(())
 }
 
-/// Where the log ends, and what is wrong with it.
+/// Where the records end that are there, and what is wrong with the log.
 async fn look(store: &Store) -> Result<(u64, Option<Breach>), StoreError> {
     let report = store.audit().verify(&[]).await?;
-    Ok((store.audit().end().await?.seq, report.breach))
+    let last = store.audit().tail(1).await?.last().map(|record| record.seq);
+    Ok((last.unwrap_or(report.last), report.breach))
 }
 
 /// Who accepted a break, and why.

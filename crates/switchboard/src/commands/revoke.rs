@@ -10,13 +10,15 @@ use crate::Outcome;
 use crate::arguments::{Common, Revoke};
 use crate::failure::Failure;
 use crate::screen;
+use crate::waiting::Waiting;
 
 /// The word for every permission of a server.
 const ALL: &str = "all";
 
 pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     let permission = options.permission.as_deref().filter(|word| *word != ALL).map(grant::named).transpose()?;
-    let desk = OperatorSession::open(common).await?;
+    let waiting = Waiting::begin("taking back what was granted");
+    let desk = OperatorSession::open_patiently(common).await?;
     let options = &Revoke { server: options.server.as_deref().map(|server| desk.id_of(server)), ..options.clone() };
     let outcome = match (&options.permission, &options.server) {
         (Some(_), Some(server)) => {
@@ -25,6 +27,7 @@ pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
         _ => entries(&desk, options).await.map(|gone| (gone, Vec::new())),
     };
     desk.close().await;
+    drop(waiting);
     let (entries, permissions) = outcome?;
     show(common, &entries, &permissions);
     if entries.is_empty() && permissions.is_empty() { Err(Failure::said()) } else { Ok(()) }

@@ -47,6 +47,25 @@ fn a_kernel_that_runs_takes_another_name_and_a_switch_over() {
 }
 
 #[test]
+fn a_name_that_was_cut_is_understood_cut_and_whole() {
+    let home = Home::new();
+    let id = "a-server-whose-name-leaves-no-room-for-its-tools";
+    home.configure(&format!("{}{}", server(id, &[]), server("two", &[])));
+    let tools = home.run(&["tools", "--json"]).json();
+    let names: Vec<String> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let cut = names.iter().find(|name| name.starts_with("a-server") && name.ends_with("__echo")).unwrap();
+    assert!(!cut.starts_with(id), "{cut}");
+    for name in [cut, &format!("{id}__echo")] {
+        for (word, state) in [("disable", "off"), ("enable", "on")] {
+            let said = home.run(&["tools", word, name]).ok();
+            assert!(said.contains(&format!("echo of {id} is switched {state}")), "{said}");
+        }
+        assert_eq!(home.run(&["call", name, "text=hello"]).ok().trim(), "hello");
+    }
+}
+
+#[test]
 fn only_the_tools_that_are_named_can_be_used() {
     let home = Home::new();
     let (head, rest) = server("one", &[]).split_once("command").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();

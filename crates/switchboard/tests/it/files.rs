@@ -222,6 +222,30 @@ fn connect_writes_the_entry_of_a_client_and_disconnect_takes_it_out() {
 }
 
 #[test]
+fn connect_takes_its_own_entry_under_another_name_for_what_it_is() {
+    let home = Home::new();
+    let program = home.run(&["connect", "cursor", "--dry-run", "--json"]).json()["text"].as_str().unwrap().to_owned();
+    let read = || std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
+    // By hand under another name, beside another program that is told the same.
+    let other = "\"hub\": {\"command\": \"github-mcp-server\", \"args\": [\"stdio\"]}";
+    let profile = "\"work\": {\"command\": \"switchboard\", \"args\": [\"stdio\", \"--profile\", \"work\"]}";
+    for gateway in ["/old/place/switchboard", "switchboard.exe"] {
+        let entry = format!("\"gateway\": {{\"command\": \"{gateway}\", \"args\": [\"stdio\"]}}");
+        home.write(".cursor/mcp.json", &format!("{{\"mcpServers\": {{{entry}, {other}, {profile}}}}}"));
+        let said = home.run(&["connect", "cursor"]).ok();
+        assert!(said.contains("took an entry out of it that did the same: gateway"), "{said}");
+        let with = read();
+        assert!(with.contains("\"switchboard\"") && !with.contains("gateway"), "{with}");
+        assert!(with.contains("github-mcp-server") && with.contains("\"work\""), "{with}");
+    }
+    // This very program under another name.
+    let entry = program.replace("\"switchboard\"", "\"gateway\"");
+    home.write(".cursor/mcp.json", &entry);
+    home.run(&["disconnect", "cursor"]).ok();
+    assert!(!read().contains("gateway"), "{}", read());
+}
+
+#[test]
 fn import_and_connect_replace_the_servers_of_a_client_and_disconnect_puts_them_back() {
     let home = Home::new();
     let text = "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\"command\": \"true\", \"args\": [\"./t.db\"]},\n    \"memory\": {\"command\": \"true\", \"env\": {\"NOTION_TOKEN\": \"ntn_sekrit\"}}\n  }\n}\n";

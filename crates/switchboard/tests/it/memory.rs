@@ -224,6 +224,27 @@ fn with_two_agents(home: &Home, more: &str) -> (Served, [String; 3]) {
     (served, tokens)
 }
 
+/// The name of a change is no right to it: only whose memories they are takes it back, also where somebody else knows that name.
+#[test]
+fn nobody_takes_back_the_changes_of_another_principal() {
+    let home = Home::new();
+    let (served, [owner, ann, ben]) = with_two_agents(&home, "");
+    let kept = call(&served, &ann, "store_memory", json!({"content": "The silver key is in the drawer"}));
+    let undo = kept["undo"].as_str().unwrap_or_else(|| panic!("{kept}")).to_owned();
+    let there = || {
+        let found = call(&served, &ann, "search_graph", json!({"query": "silver key", "includeContent": true}));
+        found["results"].as_array().map_or(0, Vec::len)
+    };
+    for other in [&ben, &owner] {
+        let refused =
+            ask(&served, other, "tools/call", json!({"name": "undo_change", "arguments": {"operation": undo}}));
+        assert!(refused.to_string().contains("NOTHING_TO_UNDO"), "{refused}");
+        assert_eq!(there(), 1);
+    }
+    let done = call(&served, &ann, "undo_change", json!({"operation": undo}));
+    assert!(done["done"].is_string() && there() == 0, "{done}");
+}
+
 #[test]
 fn each_principal_has_memories_of_its_own_and_some_are_shared() {
     let home = Home::new();

@@ -42,6 +42,86 @@ fn a_memory_in_postgres_is_shared_by_all_who_name_it() {
     assert!(log.contains("search_graph") && log.contains("inject_context"), "{log}");
 }
 
+/// Two kernels, each with a home of its own, on one database: what is taken back at one of them is taken back at the other when the
+/// command has ended, from what runs there as well.
+#[test]
+#[cfg_attr(not(postgres_installed), ignore = "no PostgreSQL here: install the Debian package postgresql")]
+fn what_is_revoked_at_one_kernel_is_revoked_at_the_other() {
+    let database = Server::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let url = runtime.block_on(database.create_database("two"));
+    let homes = [Home::new(), Home::new()];
+    for home in &homes {
+        home.configure(&format!("store = '{url}'\n{}", entry("one", &[])));
+    }
+    homes[0].run(&["grant", "--principal", "ann", "--server", "one"]).ok();
+    let made: Value = serde_json::from_str(&homes[0].run(&["token", "create", "ann", "--json"]).ok()).unwrap();
+    let token = made["token"].as_str().unwrap();
+    let served = [Served::start(&homes[0], &[]), Served::start(&homes[1], &[])];
+    let call = |served: &Served, tool: &str| {
+        let arguments = if tool == "echo" { json!({"text": "x"}) } else { json!({}) };
+        let params = json!({"name": tool, "arguments": arguments, "_meta": modern_meta(&json!({}))});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        served.http("POST", "/mcp", Some(token), &request.to_string()).1
+    };
+    for served in &served {
+        until(|| call(served, "echo").contains("\"x\"").then_some(())).expect("both let her in");
+    }
+    let ended = std::thread::scope(|scope| {
+        let running = scope.spawn(|| call(&served[1], "slow"));
+        until(|| {
+            let metrics = served[1].http("GET", "/metrics", served[1].token.as_deref(), "").1;
+            metrics.contains("switchboard_server_running{server=\"one\"} 1").then_some(())
+        })
+        .expect("it runs at the second");
+        homes[0].run(&["revoke", "--principal", "ann", "--server", "one"]).ok();
+        for served in &served {
+            let refused = call(served, "echo");
+            assert!(refused.contains("\"error\""), "{refused}");
+        }
+        running.join().unwrap()
+    });
+    assert!(ended.contains("taken back"), "{ended}");
+    // With the token nobody gets in at either of them.
+    homes[1].run(&["token", "revoke", "ann"]).ok();
+    for served in served {
+        until(|| (served.tools(Some(token)).err()?.0 == 401).then_some(())).expect("the token has ended");
+        served.end();
+    }
+}
+
+/// What is revoked while the database is restarted is revoked when that is there again, and the person hears what is waited for.
+#[test]
+#[cfg_attr(not(postgres_installed), ignore = "no PostgreSQL here: install the Debian package postgresql")]
+fn a_revoke_waits_for_a_database_that_is_restarted() {
+    let mut database = Server::start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let url = runtime.block_on(database.create_database("revoked"));
+    let home = Home::new();
+    home.configure(&format!("store = '{url}'\n{}", entry("one", &[])));
+    home.run(&["grant", "--principal", "ann", "--server", "one"]).ok();
+    home.run(&["grant", "--server", "one", "--permission", "network.outbound"]).ok();
+    for words in [
+        &["revoke", "--principal", "ann", "--server", "one"][..],
+        &["revoke", "--server", "one", "--permission", "all"],
+    ] {
+        database.stop();
+        let revoked = std::thread::scope(|scope| {
+            let revoking = scope.spawn(|| home.run(words));
+            // It has found nobody there by then.
+            std::thread::sleep(std::time::Duration::from_millis(1_500));
+            database.start_again();
+            revoking.join().unwrap()
+        });
+        assert!(revoked.stderr.contains("it is waited for, at most 20 s"), "{revoked:?}");
+        assert!(revoked.ok().contains("revoked"), "{words:?}");
+    }
+    let log = home.run(&["--json", "audit", "query"]).ok();
+    assert!(log.contains("ACCESS_REVOKED") && log.contains("PERMISSION_REVOKED"), "{log}");
+    let access = home.run(&["--json", "access"]).ok();
+    assert!(!access.contains("\"ann\""), "{access}");
+}
+
 /// The database is restarted while calls are made: all that was acknowledged is on record, once, and nothing was done
 /// that is not.
 #[test]

@@ -94,6 +94,42 @@ fn a_profile_that_is_written_while_the_kernel_runs_is_there() {
     served.end();
 }
 
+/// A server whose entry lacks a variable is missing in every profile that names it, and there in each once the entry has what it needs.
+#[test]
+fn a_profile_gets_a_server_when_its_variable_comes() {
+    let home = Home::new();
+    let program = crate::support::faulty_server();
+    let written = |key: &str| {
+        let keyed =
+            format!("[[servers]]\nid = 'keyed'\nera = 'legacy'\ncommand = {program:?}\nenv = {{ KEY = '{key}' }}\n");
+        format!("[memory]\nenabled = false\n[profiles.work]\nservers = ['keyed']\n{}{keyed}", server("one", &[]))
+    };
+    home.configure(&written("${SOME_KEY}"));
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| names(&list_at(&served, "/mcp").1).contains(&"one__echo").then_some(())).expect("the other server");
+    assert_eq!(names(&list_at(&served, "/mcp/work").1), Vec::<&str>::new());
+    let call = |path: &str, tool: &str| {
+        let params = json!({"name": tool, "arguments": {"text": "x"}, "_meta": modern_meta(&json!({}))});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        served.http("POST", path, None, &request.to_string()).1
+    };
+    let missing = call("/mcp/work", "keyed__echo");
+    assert!(missing.contains("SOME_KEY") && missing.contains("not set"), "{missing}");
+    assert!(!call("/mcp/work", "one__echo").contains("\"x\""), "what the profile leaves out is not there instead");
+    home.configure(&written("${SOME_KEY:-now}"));
+    let listed = until(|| {
+        let answer = list_at(&served, "/mcp/work").1;
+        names(&answer).contains(&"keyed__echo").then(|| names(&answer).iter().any(|name| name.starts_with("one__")))
+    });
+    assert_eq!(listed, Some(false));
+    assert!(call("/mcp/work", "keyed__echo").contains("\"x\""));
+    // Back again: what works is not taken away by an entry that does not.
+    home.configure(&written("${OTHER_KEY}"));
+    until(|| (served.http("GET", "/metrics", None, "").1.contains("switchboard_reloads_total 2")).then_some(()));
+    assert!(call("/mcp/work", "keyed__echo").contains("\"x\""));
+    served.end();
+}
+
 /// What a server has at all comes first: a profile opens nothing that `only_tools` of the server closes, and neither depends on the
 /// name before the tools, which may change under clients that are there.
 #[test]

@@ -88,6 +88,46 @@ fn an_older_copy_is_refused_until_an_operator_accepts_it_and_the_break_stays_vis
     assert!(home.run(&["restore", "--yes"]).err(1).contains("nothing was changed"));
 }
 
+/// All records are taken out of the database, and what stands beside them is left: nothing starts on that, what runs makes no call that
+/// changes something, and there is a way back.
+#[test]
+fn an_emptied_log_stops_effects_until_an_operator_accepts_it() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    call_once(&home);
+    let before = home.run(&["audit", "verify", "--json"]).json()["last"].clone();
+    let served = Served::start(&home, &["--no-auth"]);
+    until(|| (served.http("GET", "/readyz", None, "").0 == 200).then_some(())).expect("ready");
+    let empty = || {
+        let connection = rusqlite::Connection::open(home.path(DATABASE)).unwrap();
+        connection.execute("DELETE FROM audit", []).unwrap();
+    };
+    empty();
+    let call = || {
+        let meta = crate::serve::modern_meta(&json!({}));
+        let params = json!({"name": "echo", "arguments": {"text": "x"}, "_meta": meta});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        served.http("POST", "/mcp", None, &request.to_string()).1
+    };
+    let refused = until(|| Some(call()).filter(|answer| answer.contains("\"error\""))).expect("it is noticed");
+    assert!(refused.contains("cannot be put on record"), "{refused}");
+    served.end();
+    let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("the tail was cut") && told.contains("switchboard restore"), "{told}");
+    assert!(home.run(&["audit", "verify"]).err(1).contains("the tail was cut"));
+    let restored = home.run(&["restore", "--yes", "--reason", "somebody emptied it", "--json"]).json();
+    assert_eq!(restored["continues_after"], 0, "{restored}");
+    let report = home.run(&["audit", "verify", "--json"]).json();
+    assert_eq!((&report["whole"], &report["restores"][0]["continues_after"]), (&json!(true), &json!(0)), "{report}");
+    assert!(report["restores"][0]["reached"].as_u64() >= before.as_u64(), "{report}");
+    assert!(report["restores"][0]["accepted_by"].is_string(), "{report}");
+    call_once(&home);
+    home.run(&["audit", "verify"]).ok();
+}
+
 #[test]
 fn an_emptied_configuration_file_removes_nothing() {
     let home = Home::new();

@@ -388,6 +388,70 @@ fn a_held_call_ends_with_its_client() {
     }
 }
 
+/// A client says its last word while a call of it is held, and still reads: the call is answered when somebody agrees.
+#[test]
+fn a_held_call_is_answered_to_a_client_that_says_no_more() {
+    let home = Home::new();
+    let confirm = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";
+    home.configure(&format!(
+        "[limits]\nlinger_ms = 300\n{}{confirm}[gate]\napproval_wait_ms = 20000\n",
+        noting(&home, "s")
+    ));
+    let mut command = home.command(&["stdio"]);
+    command.env_remove("SWITCHBOARD_OWN_KERNEL");
+    let mut client = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"text": "agreed"}}}),
+    ] {
+        writeln!(client.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+    drop(client.stdin.take());
+    let lines = crate::support::lines_of(client.stdout.take());
+    let held = || home.run(&["--json", "approvals", "list"]).json()["waiting"].as_array().unwrap().len();
+    until(|| (held() == 1).then_some(())).expect("it is held");
+    home.run(&["approvals", "approve", "--all"]).ok();
+    let answered =
+        std::iter::from_fn(|| lines.recv_timeout(crate::support::LIMIT).ok()).any(|line| line.contains("\"agreed\""));
+    assert!(answered, "the answer comes");
+    assert_eq!(wait(&mut client).code(), Some(0));
+}
+
+/// A call that is held when its kernel ends goes to the next one by itself, and who has the first question before them need not answer
+/// a second one.
+#[test]
+fn a_yes_to_a_held_call_counts_at_the_next_kernel() {
+    let home = Home::new();
+    let confirm = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";
+    home.configure(&format!(
+        "[limits]\nlinger_ms = 300\nshutdown_grace_ms = 300\n{}{confirm}[gate]\napproval_wait_ms = 40000\n",
+        noting(&home, "s")
+    ));
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"echo".to_owned()));
+    let call = json!({"name": "echo", "arguments": {"text": "agreed"}});
+    peer.send(&json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": call}));
+    let waiting = || {
+        let listed = home.run(&["--json", "approvals", "list"]).json();
+        let ids = listed["waiting"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let first = until(|| waiting().pop()).expect("it is held");
+    let kernel = std::fs::read_dir(home.path(".local/share/switchboard/run")).unwrap().flatten().find_map(|entry| {
+        let path = entry.path();
+        (path.extension()? == "clients").then(|| path.file_stem()?.to_str()?.parse().ok())?
+    });
+    end(kernel.expect("a kernel"));
+    until(|| (waiting().len() == 2).then_some(())).expect("the next kernel holds it");
+    home.run(&["approvals", "approve", &first]).ok();
+    let answer = peer.answer_to(900);
+    assert_eq!(answer["result"]["content"][0]["text"], "agreed", "{answer}");
+    assert_eq!(waiting(), Vec::<String>::new());
+}
+
 /// The same where the program that runs `stdio` was killed, and that process is still there: its streams have no other end any more.
 #[test]
 fn a_held_call_ends_with_the_program_that_asked() {

@@ -51,6 +51,20 @@ fn a_line_of_understood_commands_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
+fn a_wrong_command_line_names_in_json_what_is_missing() {
+    let home = Home::new();
+    for (command, wanted) in [
+        (&["grant", "--principal", "ann"][..], "were not provided: --server <ID>"),
+        (&["call"], "were not provided: <TOOL>"),
+        (&["grant", "--server", "a", "--nope"], "unexpected argument '--nope' found"),
+    ] {
+        let ran = home.run(&[command, &["--json"]].concat());
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(ran.code == Some(2) && message.ends_with(wanted), "{command:?}: {message}");
+    }
+}
+
+#[test]
 fn a_named_file_that_is_missing_is_a_usage_error() {
     let home = Home::new();
     let said = home.run(&["servers", "--config", "nowhere.toml"]).err(2);

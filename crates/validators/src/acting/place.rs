@@ -111,15 +111,18 @@ pub(super) fn chooses(key: &str) -> bool {
     Key::of(key).said_last().has(Mark::Chooses)
 }
 
-/// Whether a tool stores or shows texts.
+/// Whether a tool stores or shows texts: its name says so, or its description where an argument bears it out.
 pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
-    let said = words(described).into_iter().take(MAX_SAID);
+    let said: Vec<String> = words(described).into_iter().take(MAX_SAID).collect();
     let name = words(name);
     // A task that is created or changed is a text for people; one that is scheduled or registered may be run.
     let has = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
     let is_todo = has(&["task", "tasks"]) && has(&["create", "update", "add", "edit"]);
-    is_todo || name.into_iter().chain(said).any(|word| STORED.contains(word.as_str()))
+    let takes_text = || declared.properties.iter().any(|key| of(key) == Place::Text);
+    is_todo
+        || name.into_iter().any(|word| STORED.contains(word.as_str()))
+        || takes_text() && said.into_iter().any(|word| STORED.contains(word.as_str()))
 }
 
 /// Whether the strings under a key are names of files, or find such below a folder that another key names.

@@ -1,4 +1,7 @@
 //! What the name and description of a tool tell about the texts that it takes.
+//!
+//! A description may add to what is judged. It takes nothing away by itself: where less is judged, the name of the tool says so, or
+//! its arguments do.
 
 use switchboard_policy::risk::fallback::words;
 
@@ -58,8 +61,13 @@ const OF_CLUSTERS: [&str; 8] =
     ["kubernetes", "kubectl", "k8s", "helm", "openshift", "argocd", "kustomize", "kubeconfig"];
 /// Words in names of tools that run a program in a page, and words of those that have pages.
 const EVALUATES: [&str; 4] = ["evaluate", "eval", "javascript", "js"];
+const PROGRAMS: [&str; 3] = ["script", "javascript", "js"];
 const OF_BROWSERS: [&str; 9] =
     ["browser", "puppeteer", "playwright", "chrome", "chromium", "devtools", "selenium", "webdriver", "dom"];
+/// Words in names of tools that work in containers, and what they do there; and of those that work on a folder of such.
+const OF_CONTAINERS: [&str; 4] = ["docker", "podman", "container", "containers"];
+const IN_CONTAINERS: [&str; 5] = ["run", "exec", "execute", "create", "start"];
+const COMPOSED: [&str; 2] = ["compose", "build"];
 /// Words in names of tools that apply patches.
 const APPLIES: [&str; 6] = ["patch", "patches", "apply", "am", "diff", "mbox"];
 
@@ -71,8 +79,12 @@ pub(super) struct About {
     pub(super) speaks_of_git: bool,
     /// It works on files.
     pub(super) speaks_of_files: bool,
-    /// The paths in what it is given for a cluster are those of containers.
+    /// It gives resources to a cluster, as its name says: the paths in them are those of containers.
+    pub(super) is_for_clusters: bool,
+    /// The same as its description says: then only what is a resource by its own words counts as one.
     pub(super) speaks_of_clusters: bool,
+    /// It works in containers, as its name says.
+    pub(super) is_for_containers: bool,
     /// The code that it is given runs in a page, where paths are routes.
     pub(super) evaluates_in_page: bool,
     /// It applies patches.
@@ -85,11 +97,14 @@ impl About {
         let has = |list: &[&str]| all.iter().any(|word| list.contains(&word.as_str()));
         let is_called = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
         Self {
-            is_for_people: has(&FOR_PEOPLE) && !has(&FOR_FILES),
+            is_for_people: is_called(&FOR_PEOPLE) && !has(&FOR_FILES),
             speaks_of_git: has(&OF_GIT),
             speaks_of_files: has(&OF_FILES),
+            is_for_clusters: is_called(&OF_CLUSTERS),
             speaks_of_clusters: has(&OF_CLUSTERS),
-            evaluates_in_page: is_called(&EVALUATES) && has(&OF_BROWSERS),
+            is_for_containers: is_called(&OF_CONTAINERS) && is_called(&IN_CONTAINERS) && !is_called(&COMPOSED),
+            evaluates_in_page: is_called(&EVALUATES)
+                && (is_called(&OF_BROWSERS) || has(&OF_BROWSERS) && is_called(&PROGRAMS)),
             applies_patches: is_called(&APPLIES),
         }
     }

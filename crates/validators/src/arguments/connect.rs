@@ -149,6 +149,8 @@ fn is_measure(word: &str) -> bool {
 
 /// A program that nobody here knows.
 fn unknown(scopes: &[Scope], words: &[String]) -> Verdict {
+    let copied = words.iter().filter_map(|word| remote::copied(word));
+    copied.into_iter().try_for_each(|host| surely(scopes, host, None))?;
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix("--") else { continue };

@@ -33,11 +33,19 @@ pub(super) struct Pair<'a> {
 /// # Errors
 /// It has more values than are looked at.
 pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
+    read_as(text, false)
+}
+
+/// The same where the key says what a text is: one line is one as well.
+///
+/// # Errors
+/// As [`read`] does.
+pub(super) fn read_as(text: &str, is_document: bool) -> Result<Vec<Pair<'_>>, Finding> {
     let text = text.trim().trim_start_matches('\u{feff}');
     let is_marked = text.starts_with('<') && text.ends_with('>');
     let is_bracketed = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
     let several = || text.split(ends_line).filter(|line| !line.trim().is_empty()).nth(1).is_some();
-    if text.len() < 4 || !(is_marked || is_bracketed || several()) {
+    if text.len() < 4 || !(is_marked || is_bracketed || is_document || several() || is_line_of_document(text)) {
         return Ok(Vec::new());
     }
     let mut reader = Reader::default();
@@ -55,6 +63,16 @@ pub(super) fn read(text: &str) -> Result<Vec<Pair<'_>>, Finding> {
         return Err(Finding::new("arguments-document", message));
     }
     Ok(reader.pairs)
+}
+
+/// Whether one line alone is a document: an entry of a list that begins as a path, or a key of one word with a value in brackets, in
+/// quotes or behind a tag.
+fn is_line_of_document(text: &str) -> bool {
+    if let Some(item) = text.strip_prefix("- ") {
+        return item.trim_start().starts_with(['/', '~', '.', '"', '\'', '!', '&', '{', '[', '$']);
+    }
+    let pair = parted(text).filter(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace));
+    pair.is_some_and(|(_, value)| value.starts_with(['[', '{', '"', '\'', '!', '&']))
 }
 
 /// The cells of a table, each below the word that its column begins with: what lines have between one sign.
@@ -164,7 +182,7 @@ impl<'a> Reader<'a> {
         }
         match parted(item) {
             Some((key, value)) => {
-                if key.contains(['/', '\\', '~', '$', '%']) || key == ".." {
+                if is_path(key) {
                     self.push("", parent, Cow::Borrowed(key), false);
                 }
                 let value = without_marks(value);
@@ -239,6 +257,10 @@ impl<'a> Reader<'a> {
             } else if c == ':' && is_parting(&text[next..], piece, !self.open.is_empty())
                 || c == '=' && !piece.is_empty()
             {
+                if is_path(piece) {
+                    // `{/etc: x}`
+                    self.push("", key, Cow::Borrowed(piece), false);
+                }
                 pending = Some(keyed(piece.trim_end_matches([':', '+', '?'])));
                 start = next + text[next..].len() - text[next..].trim_start_matches(['>', '=']).len();
                 at = start;
@@ -262,7 +284,14 @@ impl<'a> Reader<'a> {
 fn is_parting(behind: &str, key: &str, in_brackets: bool) -> bool {
     let next = behind.chars().next();
     let is_apart = next.is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '\'' | '[' | '{'));
+    // `[/etc:/x]` is a place and where it is seen.
+    let in_brackets = in_brackets && !is_path(key);
     !key.is_empty() && (is_apart || in_brackets && key.len() > 1 && !behind.starts_with("//"))
+}
+
+/// Whether a key may be a path itself.
+fn is_path(key: &str) -> bool {
+    key.contains(['/', '\\', '~', '$', '%']) || key == ".."
 }
 
 /// `key: value` or `key = value`, also behind `export` and with a key in quotes.

@@ -52,12 +52,16 @@ struct Known<'a> {
     /// Whether its text is a document, or may speak of places, by its key.
     document: bool,
     text: bool,
+    /// Whether it is a template.
+    template: bool,
     /// Whether it goes to a cluster, and whether a text would by its key alone.
     for_cluster: bool,
     spec: bool,
     /// Whether it is part of a resource, and of what runs its containers.
     resource: bool,
     of_node: bool,
+    /// Whether it is a place in a container.
+    in_container: bool,
     evidence: Evidence<'a>,
 }
 
@@ -77,10 +81,12 @@ impl Known<'_> {
             mount: false,
             document: false,
             text: false,
+            template: false,
             for_cluster: false,
             spec: false,
             resource: false,
             of_node: false,
+            in_container: false,
             evidence: Evidence::none(),
         }
     }
@@ -138,7 +144,7 @@ impl<'a> Limits<'a> {
                 let has_command =
                     runs || !known.evidence.is_declared() && object.iter().any(|(key, _)| is_command(&key));
                 let of_host = matches!(known.role, Role::Url | Role::Host);
-                let of_cluster = self.checks.about.speaks_of_clusters;
+                let about = &self.checks.about;
                 let resource = (known.resource || known.for_cluster) && !value::is_config(&object);
                 object.iter().try_for_each(|(key, member)| {
                     let (mut role, evidence) = (role::of(&key), known.evidence.member(&key));
@@ -172,6 +178,12 @@ impl<'a> Limits<'a> {
                     let host = || Known { machine: Machine::Surely, ..Known::nothing() };
                     let judged =
                         judged.and_then(|()| if names_host { at(SCOPE, self.host(&key, &host())) } else { Ok(()) });
+                    // `{"files": {"id_rsa": ..}}`
+                    let names_file = known.files && !self.checks.places.is_empty();
+                    let judged = judged.and_then(|()| match names_file {
+                        true => at(SCOPE, place::not_denied(&self.checks.places, &key, self.world)),
+                        false => Ok(()),
+                    });
                     let machine = if has_command { machine.beside_command() } else { machine };
                     let other = remote::Other::of(&key);
                     let several = machine == Machine::Surely && key.ends_with(['s', 'S']);
@@ -180,9 +192,13 @@ impl<'a> Limits<'a> {
                     let mount = value::is_mount_key(&key);
                     let last = Key::of(&key).said_last();
                     let (document, text) = (last.has(Mark::Document), last.has(Mark::Text));
-                    let for_cluster = of_cluster && value::is_for_cluster(&key, &member);
-                    let spec = of_cluster && Key::of(&key).has(Mark::Spec);
+                    let for_cluster =
+                        about.speaks_of_clusters && value::is_for_cluster(&key, &member, about.is_for_clusters);
+                    let spec = about.is_for_clusters && Key::of(&key).has(Mark::Spec);
                     let of_node = resource && value::is_of_node(known.of_node, &key);
+                    let in_container = about.is_for_containers
+                        && (known.mount && value::is_target(&key, &object)
+                            || depth == 0 && value::is_working_folder(&key));
                     let inner = Known {
                         field,
                         role,
@@ -197,10 +213,12 @@ impl<'a> Limits<'a> {
                         mount,
                         document,
                         text,
+                        template: place::template::is_key(&key),
                         for_cluster,
                         spec,
                         resource,
                         of_node,
+                        in_container,
                         evidence,
                     };
                     judged.and_then(|()| self.value(&member, &inner, depth + 1)).map_err(|refused| under(&key, refused))
@@ -212,7 +230,7 @@ impl<'a> Limits<'a> {
                 let inner = Known { evidence: known.evidence.element(), words, ..known.clone() };
                 let elements = value.elements().unwrap_or_default();
                 if let Some(steps) = self.steps(&elements, known) {
-                    return self.patched(&steps, depth);
+                    return self.patched(&steps, known, depth);
                 }
                 elements.iter().enumerate().try_for_each(|(index, element)| {
                     // The words of a command are judged as one.
@@ -237,7 +255,7 @@ impl<'a> Limits<'a> {
     /// of a system, it may be any list of what is to be done.
     fn steps(&self, elements: &[Raw], known: &Known<'_>) -> Option<Vec<(Vec<String>, Option<Raw>)>> {
         let about = &self.checks.about;
-        let of_cluster = about.speaks_of_clusters && (known.patch || known.resource);
+        let of_cluster = about.is_for_clusters && known.patch || about.speaks_of_clusters && known.resource;
         if !(of_cluster || known.patch && (self.anchored || !about.speaks_of_files)) {
             return None;
         }
@@ -248,11 +266,11 @@ impl<'a> Limits<'a> {
     }
 
     /// What the steps of a patch put into a document, each at the place to which it leads.
-    fn patched(&self, steps: &[(Vec<String>, Option<Raw>)], depth: usize) -> Result<(), Refused> {
+    fn patched(&self, steps: &[(Vec<String>, Option<Raw>)], known: &Known<'_>, depth: usize) -> Result<(), Refused> {
         // What one step puts down another moves to where the machine's paths are.
         let leads_to_node =
             |pointers: &[String]| pointers.iter().flat_map(|pointer| pointer.split('/')).fold(false, value::is_of_node);
-        let resource = self.checks.about.speaks_of_clusters;
+        let resource = self.checks.about.is_for_clusters || known.resource;
         let of_node = resource && steps.iter().any(|(pointers, _)| leads_to_node(pointers));
         steps.iter().enumerate().try_for_each(|(index, (pointers, value))| {
             let Some(value) = value else { return Ok(()) };
@@ -277,7 +295,7 @@ impl<'a> Limits<'a> {
 
     fn text(&self, text: &str, known: &Known<'_>, depth: usize) -> Result<(), Refused> {
         let Known { field, role, words, evidence, .. } = known;
-        if known.resource && !known.of_node && value::is_of_container(text) {
+        if (known.resource && !known.of_node || known.in_container) && value::is_of_container(text) {
             return if self.hosts { at(SCOPE, self.host(text, known)) } else { Ok(()) };
         }
         // What stands behind is a place in the container.
@@ -309,6 +327,9 @@ impl<'a> Limits<'a> {
                 "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
             return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
         }
+        if !self.checks.places.is_empty() && (known.template || *field == Field::Unknown) {
+            at(SCOPE, place::template::check(&self.checks.places, text, self.world))?;
+        }
         let patch = if unread { None } else { patch::read(text, known.patch) };
         if let Some(patch) = &patch {
             at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, known.patch, self.world))?;
@@ -331,7 +352,7 @@ impl<'a> Limits<'a> {
         }
         let mut manifest = false;
         if *field == Field::Unknown || (known.document || is_place && is_text) && !is_body {
-            let pairs = document::read(text).map_err(|finding| refused(ARGUMENTS, finding))?;
+            let pairs = document::read_as(text, known.document).map_err(|finding| refused(ARGUMENTS, finding))?;
             let of_cluster = self.checks.about.speaks_of_clusters;
             manifest = of_cluster && value::is_manifest(text, &pairs, known.spec);
             self.document(text, &pairs, manifest, depth + 1)?;
@@ -350,7 +371,9 @@ impl<'a> Limits<'a> {
             // Files may be given by a pattern, which goes down from wherever a relative path may begin.
             let found = known.files && *field == Field::Place && glued::is_pattern(text.trim());
             let (field, anchored) = if found { (Field::Below, false) } else { (*field, self.anchored) };
-            if !several {
+            // `/gif cat` in a chat.
+            let is_order = for_people && !is_body && place::is_order(&self.checks.places, text);
+            if !several && !is_order {
                 at(SCOPE, place::check(&self.checks.places, field, evidence, anchored, text, self.world))?;
             }
             if (field == Field::Unknown || is_place && is_text && !is_body) && !known.text {
@@ -362,12 +385,8 @@ impl<'a> Limits<'a> {
             if matches!(role, Role::Code | Role::Script) {
                 at(SCOPE, place::check_code(&self.checks.places, text, self.world))?;
             }
-            if matches!(role, Role::Sql | Role::Query) {
-                let mut files = sql::files(text).into_iter();
-                at(
-                    SCOPE,
-                    files.try_for_each(|file| place::check_file_of_query(&self.checks.places, &file, self.world)),
-                )?;
+            if self.is_query(*role) {
+                at(SCOPE, self.query(text))?;
             }
             let names_revision = matches!(field, Field::Reference);
             at(SCOPE, self.revision(text.trim(), names_revision))?;
@@ -378,7 +397,8 @@ impl<'a> Limits<'a> {
                 at(SCOPE, place::check_path_of_url(&self.checks.places, text, self.world))?;
             }
         }
-        if self.hosts && matches!(role, Role::Sql | Role::Query) {
+        if self.hosts && self.is_query(*role) {
+            at(SCOPE, sees_names(text, sql::Named::Hosts))?;
             sql::literals(text).iter().try_for_each(|literal| at(SCOPE, self.connected(literal)))?;
         }
         // A file that lies inside of the paths leads to no host.
@@ -411,6 +431,10 @@ impl<'a> Limits<'a> {
             let named = remote::is_name_key(key);
             let other = remote::Other::of(key);
             let known = Known { field, role, named, machine, other, evidence, ..Known::nothing() };
+            if !places.is_empty() && !in_container {
+                let names = [key, parent].into_iter().filter(|name| !name.is_empty());
+                at(SCOPE, names.into_iter().try_for_each(|name| value::check_name(places, name, self.world)))?;
+            }
             if !places.is_empty() && !pair.is_line && !in_container {
                 let judged = match field {
                     Field::Command => self.words(value, role),
@@ -442,6 +466,22 @@ impl<'a> Limits<'a> {
         if self.checks.about.speaks_of_git { place::not_denied(places, file, self.world) } else { Ok(()) }
     }
 
+    /// Whether a string may be a query: by its key, or of a tool that speaks SQL under any that says nothing else.
+    fn is_query(&self, role: Role) -> bool {
+        let speaks_sql = matches!(self.checks.language, sql::Language::Sql | sql::Language::Cypher);
+        matches!(role, Role::Sql | Role::Query) || speaks_sql && matches!(role, Role::Other | Role::Code | Role::Script)
+    }
+
+    /// Whether the files that a query names lie inside, and are all written out.
+    fn query(&self, text: &str) -> Verdict {
+        let places = &self.checks.places;
+        sql::files(text).iter().try_for_each(|file| place::check_file_of_query(places, file, self.world))?;
+        let operands = sql::operands(text);
+        let mut paths = operands.iter().filter(|word| body::names_path(places, word));
+        paths.try_for_each(|word| place::inside(places, word, self.world))?;
+        sees_names(text, sql::Named::Files)
+    }
+
     /// What a string in a query connects to, where it is a connection string: `host=x dbname=y`, a URL.
     fn connected(&self, literal: &sql::Literal) -> Verdict {
         let is_pairs = !super::pairs::of(&literal.text).is_empty();
@@ -466,6 +506,17 @@ impl<'a> Limits<'a> {
             place::check_argument(places, word, self.world)
         })
     }
+}
+
+/// Whether a query names no file or machine by something that cannot be seen.
+fn sees_names(text: &str, what: sql::Named) -> Verdict {
+    let Some(why) = sql::computed(text, what) else { return Ok(()) };
+    let (rule, thing) = match what {
+        sql::Named::Files => ("path-computed", "file"),
+        sql::Named::Hosts => ("host-computed", "machine"),
+    };
+    let message = format!("{why}, so it cannot be seen which {thing} it names");
+    Err(Finding::new(rule, message).suggest("write the name out as one string"))
 }
 
 /// Whether a member of an object of machines is called by the name of one: `{"hosts": {"db1": {"port": 1}}}`. What has a machine, an

@@ -210,7 +210,8 @@ impl OwnFiles {
                         suspects.touched = Some(path);
                         return;
                     }
-                    let follows = (is_word || is_command) && !path.contains(['*', '?']);
+                    // In a text that is not all a path, only what has a folder in front of it is one that a link leads to.
+                    let follows = (is_word || is_command || word.contains('/')) && !path.contains(['*', '?']);
                     if follows && !suspects.follow.contains(&path) {
                         suspects.follow.push(path);
                     }

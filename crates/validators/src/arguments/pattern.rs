@@ -147,6 +147,26 @@ pub(super) fn check_choices(places: &[path::Scope], anchored: bool, text: &str, 
     pieces.filter(|piece| is_path(piece)).try_for_each(|piece| place::inside(places, piece, world))
 }
 
+/// Whether an expression finds no name by itself that is denied: `(\.env)`, `x/(\.env)$`. What it has beside its escapes and
+/// anchors is read as a name.
+pub(super) fn check_escaped(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
+    if places.iter().all(|place| place.deny.is_empty()) {
+        return Ok(());
+    }
+    let bare = text.replace("\\b", "").replace("\\A", "").replace("\\z", "").replace("\\Z", "");
+    let plain = unescaped(&bare).unwrap_or(bare);
+    let is_anchor = |c: char| matches!(c, '^' | '$');
+    let whole = path::choices(plain.trim_matches(is_anchor));
+    let splits = |c: char| c.is_whitespace() || "()[]{}|,;='\"`<>".contains(c);
+    let pieces = plain.split(splits).map(|piece| piece.trim_matches(is_anchor));
+    let mut names = whole.texts.iter().map(|text| text.trim_matches(is_anchor)).chain(pieces);
+    names.try_for_each(|name| match may_name_file(name) {
+        true if glued::is_pattern(name) && name.contains('/') => place::finds_nothing_denied(places, name),
+        true => place::not_denied(places, name, world),
+        false => Ok(()),
+    })
+}
+
 /// An expression without its backslashes, classes as a letter each; nothing where one stands in front of what no expression
 /// escapes.
 pub(super) fn unescaped(text: &str) -> Option<String> {

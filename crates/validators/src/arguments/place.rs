@@ -5,6 +5,7 @@
 //! [`Field`]; what counts as the form of a path is [`Form`].
 
 mod form;
+pub(super) mod template;
 
 use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
@@ -23,6 +24,8 @@ pub(super) use form::{begins_as_path, has_ending, is_separated, may_be_path};
 
 /// Everything, for a grant that only denies.
 const ANYWHERE: [&str; 1] = ["/**"];
+/// Longer orders to a chat are none.
+const MAX_ORDER: usize = 32;
 /// Formats of strings that are no paths, as long as the string has none of the characters of one.
 const FORMATS: [&str; 13] = [
     "date",
@@ -147,6 +150,24 @@ pub(super) fn check(
         let mut readings = [text.trim(), &*tidy].into_iter().filter(|word| is_searched_for(field, word));
         readings.try_for_each(|word| check_pattern(places, word, true))?;
     }
+    if !matches!(field, Field::Place | Field::Perhaps | Field::Excluded) {
+        // `/^foo$/i` is the expression between its slashes.
+        if let Some(inner) = form::literal(&tidy)
+            .filter(|inner| matches!(field, Field::Below | Field::Contents) || inner.starts_with('^'))
+        {
+            return check(places, Field::Contents, &Evidence::none(), true, inner, world);
+        }
+        if !evidence.has_format(&PATH_FORMATS)
+            && form::is_encoded(&tidy, |name| body::roots(places).any(|root| root == name))
+        {
+            return Ok(());
+        }
+    }
+    let is_word = || form::is_network(&tidy) || form::is_slashed_word(&tidy);
+    let may_be_word = !matches!(field, Field::Place | Field::Perhaps | Field::Below | Field::Excluded);
+    if tidy.contains('/') && (may_be_word && is_word() || field != Field::Place && form::is_day(&tidy)) {
+        return not_denied(places, &tidy, world);
+    }
     // `git@host:a/b.git` leads to another machine, `a.py::test_x` to a file, and neither to a drive.
     if field != Field::Place && uri::is_git_address(&tidy) {
         return Ok(());
@@ -168,6 +189,9 @@ pub(super) fn check(
         let bare = if is_pattern { tidy.replace('\\', "") } else { String::new() };
         if is_pattern && !bare.starts_with('/') {
             check(places, field, evidence, anchored, &bare, world)?;
+        }
+        if field == Field::Below || !anchored && field != Field::Excluded {
+            pattern::check_escaped(places, &tidy, world)?;
         }
         return pattern::check_choices(places, anchored, &tidy, world);
     }
@@ -206,7 +230,7 @@ pub(super) fn check(
         Field::Place => form >= Form::Name || !is_number_date_or_address(&tidy),
         Field::Pair => form >= Form::Hidden,
         Field::Remote => form >= Form::Relative,
-        Field::Perhaps | Field::Reference if is_image(&tidy) || is_label_of_build(&tidy) => false,
+        Field::Perhaps | Field::Reference if is_image(&tidy) || is_label(places, &tidy) => false,
         // `custom-columns=NAME:.metadata.name` is no name of a file.
         Field::Perhaps if tidy.contains('=') && !tidy.contains(['/', '\\', '~', '$']) => false,
         Field::Perhaps => tidy.contains(['/', '\\', '~', '$']) || tidy.split_whitespace().any(is_file),
@@ -248,6 +272,29 @@ pub(super) fn check(
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// Whether a word is the label of a build, of which no limit speaks.
+fn is_label(places: &[path::Scope], word: &str) -> bool {
+    let first = |text: &str| text.trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
+    let of_limit = |place: &path::Scope| {
+        let globs = place.allow.iter().chain(&place.deny).map(|glob| first(&glob.to_string()));
+        globs.chain([first(&place.base)]).any(|name| !name.is_empty() && name == first(word))
+    };
+    is_label_of_build(word) && !places.iter().any(of_limit)
+}
+
+/// Whether a text is an order to a chat, `/gif cat`: one word behind a slash that no folder at the root is called, and words.
+pub(super) fn is_order(places: &[path::Scope], text: &str) -> bool {
+    let Some(rest) = text.trim().strip_prefix('/') else { return false };
+    let (order, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    order.starts_with(|c: char| c.is_ascii_lowercase())
+        && order.len() <= MAX_ORDER
+        && order.chars().all(is_word)
+        && !words.contains(['/', '\\', '~', '$'])
+        && !words.contains("..")
+        && !body::roots(places).any(|root| root.eq_ignore_ascii_case(order))
 }
 
 /// Whether an expression for documents opens one itself.
@@ -469,10 +516,12 @@ fn interpreter(line: &str) -> Option<(&str, &str)> {
 /// What a sentence only speaks of stands between blanks.
 pub(super) fn check_quoted(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
     let pieces = text.split(|c: char| "()[]{}<>\"'`=,;|".contains(c)).flat_map(|piece| piece.split("::"));
-    let mut pieces = pieces.filter(|piece| piece.len() < text.len() && body::is_there(places, piece));
-    pieces.try_for_each(|piece| match piece.contains(char::is_whitespace) {
-        true => Ok(()),
-        false => inside(places, piece, world),
+    let mut pieces = pieces.filter(|piece| piece.len() < text.len() && !piece.contains(char::is_whitespace));
+    pieces.try_for_each(|piece| {
+        if body::is_there(places, piece) {
+            return inside(places, piece, world);
+        }
+        if may_be_path(piece) { not_denied(places, piece, world) } else { Ok(()) }
     })
 }
 

@@ -56,6 +56,9 @@ const REACHING: &[&str] = &[
     "unix",
     "docker",
 ];
+/// Schemes of files on this machine, and those that some clients take off in front of another one.
+const OF_FILES: [&str; 4] = ["file", "netdoc", "local_file", "local-file"];
+const AROUND_URLS: [&str; 5] = ["url", "feed", "view-source", "jar", "blob"];
 /// Schemes that lead nowhere.
 const STILL: &[&str] = &[
     "data", "mailto", "urn", "tel", "about", "cid", "mid", "geo", "doi", "isbn", "arxiv", "pmid", "did", "acct", "tag",
@@ -198,11 +201,35 @@ fn same(pattern: &str, host: &str) -> bool {
 
 fn targets(role: Role, text: &str) -> Vec<Target> {
     let mut targets = as_sent(role, text);
+    targets.extend(file_at(role, text));
     targets.extend(glued::targets(text));
     if let Some(squeezed) = uri::squeezed(text) {
         targets.extend(as_sent(role, &squeezed));
     }
     targets
+}
+
+/// The file that a text of one word leads those to who fetch it: `file:/etc/passwd`, also without a slash and behind what some
+/// clients take off.
+fn file_at(role: Role, text: &str) -> Option<Target> {
+    let mut rest = text.trim();
+    if rest.contains(char::is_whitespace) {
+        return None;
+    }
+    while let Some((_, inner)) = rest.split_once(':').filter(|(front, _)| is_one_of(front, &AROUND_URLS)) {
+        rest = inner;
+    }
+    let (_, path) = rest.split_once(':').filter(|(scheme, _)| is_one_of(scheme, &OF_FILES))?;
+    // `file:main.rs` is what a search looks in.
+    let counts = match role {
+        Role::Url | Role::Link | Role::Reference => !path.is_empty(),
+        _ => path.starts_with(['/', '\\', '~']),
+    };
+    counts.then(|| Target::sure(format!("file:{path}")))
+}
+
+fn is_one_of(scheme: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
 /// Whether a text only says whether something is used, also where its key names a machine.

@@ -12,6 +12,10 @@ use super::role::Role;
 use super::uri;
 use crate::Verdict;
 
+/// Endings of names in a network of one's own.
+const PRIVATE_ENDINGS: [&str; 8] = ["local", "lan", "internal", "intranet", "corp", "home", "localdomain", "arpa"];
+/// Endings of programs that are those of countries, too.
+const PROGRAM_ENDINGS: [&str; 10] = ["py", "rs", "sh", "pl", "pm", "cc", "so", "ml", "ps", "md"];
 /// Keys whose words are hosts in one tool or another.
 const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
 
@@ -360,6 +364,10 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
         Some(_) => return None,
         None => front,
     };
+    // `nfs.example:/export`, `rsync.example::module/x`.
+    if let Some(host) = exporting(word) {
+        return Some((format!("http://{host}/"), false));
+    }
     // `evil.example:a/b`, as git and ssh have it without a user.
     let front = match front.split_once(':') {
         Some((host, path))
@@ -381,6 +389,34 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
         || !is_path && is_name(host)
         || remote && !host.is_empty() && !word.starts_with(['/', '.', '?', '#']) && !front.contains("//");
     is_host.then(|| (format!("http://{front}/"), names_port))
+}
+
+/// The machine in `user@host:/path`, in a word of a program that nobody here knows, and in `nfs.example:/export`.
+pub(super) fn copied(word: &str) -> Option<&str> {
+    let bare = word.rsplit_once('=').filter(|(option, _)| option.starts_with('-')).map_or(word, |(_, value)| value);
+    if bare.contains("://") {
+        return None;
+    }
+    let of_user = bare.split_once('@').and_then(|(_, behind)| behind.split_once(':')).filter(|(host, path)| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-".contains(&byte);
+        let is_path = path.starts_with(['/', '~', '.']) || host.contains('.') && !path.is_empty();
+        !host.is_empty() && host.bytes().all(is_plain) && is_path && !place::has_ending(host)
+    });
+    of_user.map(|(host, _)| host).or_else(|| exporting(bare))
+}
+
+/// The machine in `nfs.example:/export` and `rsync.example::module`, as far as its name is one in public or in a network of one's
+/// own. Files of programs are called like countries, and their tests have two colons.
+fn exporting(word: &str) -> Option<&str> {
+    let (host, rest) = word.split_once(':')?;
+    let is_export = rest.starts_with('/') && !rest.starts_with("//");
+    let is_module =
+        rest.strip_prefix(':').is_some_and(|module| module.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    let ending = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_private = || PRIVATE_ENDINGS.iter().any(|own| ending.eq_ignore_ascii_case(own));
+    let is_program = || PROGRAM_ENDINGS.iter().any(|own| ending.eq_ignore_ascii_case(own));
+    let is_machine = is_name(host) && (crate::network::has_public_ending(host) || is_private());
+    ((is_export || is_module && !is_program()) && is_machine && !place::has_ending(host)).then_some(host)
 }
 
 /// An address written as one hexadecimal number. Longer and smaller numbers are none.

@@ -10,6 +10,7 @@
 
 mod catalogs;
 mod client;
+mod computed;
 mod cost;
 mod cypher;
 mod dual;
@@ -29,12 +30,15 @@ mod words;
 use crate::{Finding, Verdict};
 use lexer::{DIALECTS, Token};
 use switchboard_policy::risk::fallback::words as name_words;
+use switchboard_protocol::mgp::security::ToolSecurity;
 use tables::Places;
 use words::{
     ACTING_PRAGMAS, CHANGING, CLAUSES, ENGLISH, FILE_READERS, FUNCTION_PREFIXES, FUNCTIONS, OBJECTS, PAIRS, READING,
     SENTENCE, SOURCES, SYSTEM_ACTIONS, TELLING_PRAGMAS,
 };
 
+pub(super) use client::operands;
+pub(super) use computed::{Named, computed};
 pub(super) use mongo::check_members;
 pub(super) use named::{Literal, files, literals};
 
@@ -99,6 +103,16 @@ impl Language {
             .any(|word| matches!(word.as_str(), "query" | "select" | "statement" | "queries"));
         if has(names) || is_query { Self::Sql } else { Self::Unknown }
     }
+}
+
+/// Whether a tool speaks of rows, or has an argument for the table that they stand in.
+pub(super) fn has_rows(declared: &ToolSecurity) -> bool {
+    let is_row = |word: &String| {
+        matches!(word.as_str(), "table" | "tables" | "row" | "rows" | "record" | "records" | "tablename")
+    };
+    let said = declared.subject.lines().take(3).flat_map(name_words);
+    said.into_iter().any(|word| is_row(&word))
+        || declared.properties.iter().flat_map(|key| name_words(key)).any(|word| is_row(&word))
 }
 
 /// How sure it is that a text is a statement.

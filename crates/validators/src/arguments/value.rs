@@ -4,7 +4,7 @@ use switchboard_policy::keys::{Key, Mark};
 use switchboard_policy::path;
 use switchboard_wire::{Kind, Object, Raw};
 
-use super::document::Pair;
+use super::document::{self, Pair};
 use super::role::{self, Role};
 use super::{World, body, glued, place, reach, uri};
 use crate::Verdict;
@@ -20,6 +20,9 @@ const STEPS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 const OF_STEP: [&str; 4] = ["op", "path", "from", "value"];
 /// Words in keys above a path of the machine, also in such documents.
 const OF_MACHINE: [&str; 4] = ["host", "local", "volume", "file"];
+/// Words in keys for what is mounted into a container. `amount` and `combined` are other words.
+const MOUNTED: [&str; 10] =
+    ["volume", "volumes", "mount", "mounts", "bind", "binds", "bindmount", "bindmounts", "volumemount", "volumemounts"];
 /// Words that are no names of files.
 const SWITCHES: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "none"];
 
@@ -32,12 +35,18 @@ pub(super) fn has_routes(text: &str) -> bool {
     is_page || text.lines().any(is_routed) && !is_for_client(text)
 }
 
-/// Whether a document says that it is for a client: it names files of this machine, whatever their first folder is called.
+/// Whether a document says that it is for a client: it names files of this machine, whatever their first folder is called. However
+/// it is written: in quotes, with a tag, with a comment behind.
 pub(super) fn is_for_client(text: &str) -> bool {
-    text.lines().any(|line| {
-        let kind = line.trim_start_matches([' ', '{', '-']).strip_prefix("kind:");
-        kind.is_some_and(|kind| OF_CLIENTS.contains(&kind.trim().trim_matches(['"', '\''])))
-    })
+    let is_client = |value: &str| {
+        let bare = value.split_whitespace().filter(|word| !word.starts_with(['!', '&']));
+        let first = bare.map(|word| word.trim_matches(['"', '\''])).next().unwrap_or_default();
+        OF_CLIENTS.contains(&first)
+    };
+    text.contains("kind")
+        && document::read(text).is_ok_and(|pairs| {
+            pairs.iter().any(|pair| pair.key.trim().eq_ignore_ascii_case("kind") && is_client(&pair.value))
+        })
 }
 
 /// Whether a value under a key for places is one: what is empty or only a bracket is none, nor are words that switch and routes.
@@ -61,8 +70,9 @@ pub(super) fn is_config(object: &Object) -> bool {
     object.get("kind").and_then(|kind| kind.as_text()).is_some_and(|kind| OF_CLIENTS.contains(&kind.as_str()))
 }
 
-/// Whether what stands under a key goes to a cluster: a specification or a patch, and what says of itself that it is a resource.
-pub(super) fn is_for_cluster(key: &str, value: &Raw) -> bool {
+/// Whether what stands under a key goes to a cluster: a specification or a patch of a tool that is called so, and what says of itself
+/// that it is a resource.
+pub(super) fn is_for_cluster(key: &str, value: &Raw, is_called_so: bool) -> bool {
     let read = role::in_string(value);
     let value = read.as_ref().unwrap_or(value);
     let key = Key::of(key);
@@ -70,7 +80,7 @@ pub(super) fn is_for_cluster(key: &str, value: &Raw) -> bool {
     let claims = |value: &Raw| Object::open(value).is_ok_and(|object| is_resource(&object));
     let all = |value: &Raw| value.elements().is_some_and(|elements| elements.iter().all(claims));
     match value.kind() {
-        Kind::Object | Kind::Array if key.has(Mark::Patch) || key.has(Mark::Spec) => true,
+        Kind::Object | Kind::Array if is_called_so && (key.has(Mark::Patch) || key.has(Mark::Spec)) => true,
         Kind::Object | Kind::Array => key.has(Mark::Resource) && (claims(value) || is_list(value) && all(value)),
         _ => false,
     }
@@ -190,12 +200,40 @@ pub(super) fn check(places: &[path::Scope], pair: &Pair<'_>, world: &dyn World) 
     if glued::climbs_in_part(value) && !value.contains(char::is_whitespace) {
         return place::inside(places, value, world);
     }
-    Ok(())
+    check_name(places, value, world)
+}
+
+/// Whether a word that may be the name of a file, and names no place by itself, is not denied: a key, or a cell of a table.
+pub(super) fn check_name(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
+    let word = word.trim();
+    let is_name = !word.contains(char::is_whitespace) && place::may_be_path(word) && !word.contains("://");
+    if is_name { place::not_denied(places, word, world) } else { Ok(()) }
+}
+
+/// Whether a member of an object says where in a container something is mounted: `{"source": "/srv/x", "target": "/data"}`. What is
+/// mounted stands beside it, and is judged.
+pub(super) fn is_target(key: &str, object: &Object) -> bool {
+    let is = |key: &str, words: &[&str]| words.iter().any(|word| key.eq_ignore_ascii_case(word));
+    let has = |words: &[&str]| object.iter().any(|(key, _)| is(&key, words));
+    let kept = || {
+        let kind = object.iter().find(|(key, _)| is(key, &["type"])).and_then(|(_, kind)| kind.as_text());
+        kind.is_some_and(|kind| matches!(&*kind.to_ascii_lowercase(), "volume" | "tmpfs"))
+    };
+    let targets =
+        ["target", "destination", "dst", "dest", "containerpath", "container_path", "mountpath", "mount_path"];
+    is(key, &targets) && (has(&["source", "src", "hostpath", "host_path"]) || kept())
+}
+
+/// Whether a key is for the folder in which a program in a container begins.
+pub(super) fn is_working_folder(key: &str) -> bool {
+    matches!(Key::of(key).whole(), "workdir" | "working_dir" | "working_directory" | "cwd")
 }
 
 /// Whether a key is for what is mounted into a container.
 pub(super) fn is_mount_key(key: &str) -> bool {
-    key.len() > 3 && ["volume", "mount", "bind"].iter().any(|word| key.to_ascii_lowercase().contains(word))
+    let key = Key::of(key);
+    // `mount_point` is one place.
+    role::of(key.last()) != Role::Path && key.last() != "point" && key.words().any(|word| MOUNTED.contains(&word))
 }
 
 /// Whether it is the name of a volume that a container engine keeps.

@@ -189,8 +189,10 @@ impl<'a> Walk<'a> {
 
     /// The checks of a member that goes to a cluster: what it runs finds no path of this machine.
     fn for_cluster(&self, key: &str, member: &Raw) -> Option<Checks> {
-        let may_be = self.checks.about.speaks_of_clusters && !self.checks.places.is_empty();
-        (may_be && value::is_for_cluster(key, member)).then(|| Checks { places: Vec::new(), ..self.checks.clone() })
+        let about = &self.checks.about;
+        let may_be = about.speaks_of_clusters && !self.checks.places.is_empty();
+        (may_be && value::is_for_cluster(key, member, about.is_for_clusters))
+            .then(|| Checks { places: Vec::new(), ..self.checks.clone() })
     }
 
     /// The program that is to run a command, and what is run later or typed, are held to the limits as commands are.

@@ -42,12 +42,17 @@ const BUILT: &[&str] = &[
     "venv",
 ];
 
-/// A folder of the project that holds only what was built, by a path that leads nowhere else.
+/// A folder of the project that holds only what was built, or something in one, by a path that leads nowhere else.
 fn is_built(path: &str) -> bool {
-    let steps = || path.trim_start_matches("./").trim_end_matches('/').split('/');
-    let is_plain =
-        |step: &str| !step.is_empty() && step != ".." && !step.contains(['*', '?', '[', '$', '~', '{', '\\']);
-    !path.starts_with('/') && steps().all(is_plain) && steps().next_back().is_some_and(|last| BUILT.contains(&last))
+    let steps: Vec<&str> = path.trim_start_matches("./").trim_end_matches('/').split('/').collect();
+    let is_plain = |step: &&str| !step.is_empty() && *step != ".." && !step.contains(['[', '$', '~', '{', '\\']);
+    let Some(at) = steps.iter().position(|step| BUILT.contains(step)) else { return false };
+    let (folder, inside) = steps.split_at(at + 1);
+    // `dist/*` is what is in it; `.*` may be the folder above.
+    let is_inside = |step: &&str| is_plain(step) && !(step.starts_with('.') && step.contains(['*', '?']));
+    !path.starts_with('/')
+        && folder.iter().all(|step| is_plain(step) && !step.contains(['*', '?']))
+        && inside.iter().all(is_inside)
 }
 
 pub(super) fn check(program: &str, arguments: &[Word]) -> Verdict {
@@ -148,5 +153,33 @@ fn is_git_delete(texts: &[&str]) -> bool {
         "reflog" => rest.contains(&"expire") && flag("", &["all", "expire"]),
         "filter-branch" => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_built_and_what_is_in_it() {
+        for path in
+            ["target", "target/debug", "./target/debug/", "packages/a/dist/*", "node_modules/.cache", "build/x/y.o"]
+        {
+            assert!(is_built(path), "{path}");
+        }
+        for path in [
+            "/srv/target",
+            "../target",
+            "target/..",
+            "target/../src",
+            "src",
+            "*/target",
+            "build/.*",
+            "~/build",
+            "target/$X",
+            "",
+        ] {
+            assert!(!is_built(path), "{path}");
+        }
     }
 }

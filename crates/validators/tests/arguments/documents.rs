@@ -422,3 +422,82 @@ fn keys_cells_and_named_documents_are_read() {
         ],
     );
 }
+
+/// One line is a document where its key says so, or where it is written as one.
+#[test]
+fn documents_of_one_line_are_read() {
+    for base in [BASE, "/srv/ok"] {
+        let limits = limited(base, &paths());
+        for key in ["yaml", "config", "values", "spec", "manifest", "compose", "settings", "definition", "x"] {
+            assert_hostile(
+                &limits,
+                &[
+                    json!({key: "volumes: [/etc:/x]"}),
+                    json!({key: "a: 1\nvolumes: [/etc:/x]"}),
+                    json!({key: "hostPath: {path: /etc}"}),
+                    json!({key: "a: !include /etc/x"}),
+                    json!({key: "path: !!str /etc/x"}),
+                    json!({key: "path: &a /etc/x"}),
+                    json!({key: "- /etc/x"}),
+                    json!({key: "path: \"\\x2fetc\\x2fx\""}),
+                    json!({key: "a: {/etc/x: b}"}),
+                ],
+            );
+        }
+        assert_hostile(
+            &limits,
+            &[
+                json!({"yaml": "path: /etc/x"}),
+                json!({"yaml": "path: file:///etc/x"}),
+                json!({"yaml": "path: ~/x"}),
+                json!({"toml": "file = /etc/x"}),
+            ],
+        );
+        assert_honest(
+            &limits,
+            &[
+                json!({"yaml": "name: build"}),
+                json!({"yaml": "path: /srv/ok/x"}),
+                json!({"config": "volumes: [/srv/ok/a:/x]"}),
+                json!({"note": "Note: \"see above\""}),
+                json!({"x": "title: [draft] notes"}),
+                json!({"x": "status: \"open\""}),
+                json!({"x": "- \"quoted\" item"}),
+                json!({"query": "label:\"needs review\" is:open"}),
+                json!({"x": "range: [0, 5]"}),
+                json!({"x": "time: {\"from\": \"10:30\", \"to\": \"11:00\"}"}),
+            ],
+        );
+    }
+    assert_hostile(
+        &limited(BASE, &json!({"hosts": ["ok.example"]})),
+        &[json!({"yaml": "host: evil.example"}), json!({"config": "a: [\"https://evil.example/x\"]"})],
+    );
+}
+
+/// What a template includes is held to the limits, under whatever key it stands.
+#[test]
+fn what_templates_include_is_held_to_the_limits() {
+    let limits = limited(BASE, &json!({"paths": ["/srv/ok/**"], "deny_paths": ["**/.env"]}));
+    for key in ["template", "page_template", "formula", "x"] {
+        assert_hostile(
+            &limits,
+            &[
+                json!({key: "{{ file '/etc/shadow' }}"}),
+                json!({key: "{% include '/etc/shadow' %}"}),
+                json!({key: "{% include 'file:///etc/shadow' %}"}),
+                json!({key: "{% include \"~/.ssh/id_rsa\" %}"}),
+                json!({key: "Hello\n<%= File.read('../../etc/shadow') %>"}),
+                json!({key: "{% include './.env' %}"}),
+            ],
+        );
+        assert_honest(
+            &limits,
+            &[
+                json!({key: "{% include '/srv/ok/header.html' %}"}),
+                json!({key: "Hello {{ name | default('you') }}, {{ date 'YYYY' }}"}),
+                json!({key: "{% if a == 'b' %}it's{% endif %}"}),
+            ],
+        );
+    }
+}

@@ -247,6 +247,9 @@ fn a_line_of_a_file_is_no_label_of_a_build() {
             json!({"input": "//srv/other/x.txt:12"}),
             json!({"target": "//etc/x:passwd"}),
             json!({"from": "//etc/passwd:1"}),
+            json!({"from": "//home/ann/key:x"}),
+            json!({"location": "//srv/other/x:y"}),
+            json!({"target": "//x/.ssh/id_rsa:a"}),
         ],
     );
     assert_honest(&checks, &[json!({"target": "//pkg/sub:all"}), json!({"target": "//app:app_test"})]);
@@ -264,4 +267,25 @@ fn what_a_step_of_a_patch_moves_to_the_machine_is_judged_as_there() {
     let replicas = json!({"op": "replace", "path": "/spec/replicas", "value": 3});
     let note = json!({"op": "add", "path": "/metadata/annotations/route", "value": "/api"});
     assert_honest(&checks, &[json!({"patch": [replicas, note]})]);
+}
+
+/// However a document says that it is for a client, it names files of this machine.
+#[test]
+fn a_document_for_a_client_is_known_however_it_is_written() {
+    let checks = tool("kubectl_config", &["namespace"]);
+    let begins = [
+        "kind: Config",
+        "kind : Config",
+        "kind: Config # of ann",
+        "kind: !!str Config",
+        "kind: \"Config\"",
+        "\"kind\": Config",
+        "? kind\n: Config",
+    ];
+    let hostile: Vec<Value> = begins
+        .iter()
+        .map(|begin| json!({ "x": format!("apiVersion: v1\n{begin}\nusers:\n- client-key: /other/x/key\n") }))
+        .collect();
+    assert_hostile(&checks, &hostile);
+    assert_honest(&checks, &[json!({"x": "apiVersion: v1\nkind: Service\nspec:\n  path: /other/x\n"})]);
 }

@@ -681,3 +681,36 @@ fn every_host_of_a_long_list_is_looked_at() {
     );
     assert_honest(&limited(), &[json!({"hosts": with("ok.example.com")})]);
 }
+
+/// A file by its URL, however it is written, where a link is fetched.
+#[test]
+fn files_by_their_url_are_found_under_every_key() {
+    let tool = json!({"name": "fetch_page", "description": "Fetch a web page"});
+    let checks = checks(&[ValidatorName::NetworkRestricted], &tool, &[]);
+    for url in [
+        "file:/etc/passwd",
+        "FILE:/root/.ssh/id_rsa",
+        " file:/etc/passwd",
+        "file:\\etc\\passwd",
+        "url:file:/etc/passwd",
+        "feed:file:/etc/passwd",
+        "view-source:file:/etc/passwd",
+        "netdoc:/etc/passwd",
+        "local_file:/etc/passwd",
+    ] {
+        let keys = ["url", "link", "target", "address", "page", "site", "location", "resource", "document", "image"];
+        assert_hostile(&checks, &keys.map(|key| json!({key: url})));
+    }
+    for url in ["file:/etc/passwd", " file:/etc/passwd", "file:\\etc\\passwd", "url:file:/etc/passwd"] {
+        assert_hostile(&checks, &[json!({"source": url}), json!({"x": url})]);
+    }
+    assert_honest(
+        &checks,
+        &[
+            json!({"query": "file:main.rs lang:rust"}),
+            json!({"query": "file:main.rs"}),
+            json!({"note": "file: see below"}),
+            json!({"title": "profile:/ settings"}),
+        ],
+    );
+}

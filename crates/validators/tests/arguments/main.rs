@@ -3,6 +3,7 @@
 mod around;
 mod bodies;
 mod common;
+mod computed;
 mod documents;
 mod elsewhere;
 mod glued;
@@ -15,6 +16,7 @@ mod patterns;
 mod places;
 mod programs;
 mod queries;
+mod shapes;
 mod spellings;
 mod validators;
 mod words;

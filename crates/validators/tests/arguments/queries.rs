@@ -524,3 +524,32 @@ fn files_in_every_kind_of_string_are_held_to_the_limits() {
         ],
     );
 }
+
+/// What reads rows hands what it is given to a database, whether its words say so or not.
+#[test]
+fn pieces_for_tools_that_only_speak_of_rows() {
+    let tool = json!({"name": "list_rows", "description": "List rows of a table",
+        "inputSchema": {"properties": {"table": {"type": "string"}, "where": {"type": "string"}, "filter": {"type": "object"}}}});
+    let checks = checks(&[Readonly], &tool, &[]);
+    assert_hostile(
+        &checks,
+        &[
+            json!({"table": "t", "where": "1=1; drop table x"}),
+            json!({"table": "t", "where": "1=1); delete from x; --"}),
+            json!({"table": "t", "where": "1=1 or lo_export(1,'/x')>0"}),
+            json!({"table": "t; drop table x"}),
+            json!({"table": "t", "conditions": "1=1; drop table x"}),
+            json!({"table": "t", "filter": {"$where": "function(){db.x.drop()}"}}),
+        ],
+    );
+    assert_honest(
+        &checks,
+        &[
+            json!({"table": "orders", "where": "status = 'open' and created_at > '2026-01-01'"}),
+            json!({"table": "orders", "where": "name like '%drop%'"}),
+            json!({"table": "orders", "filter": {"status": "open; urgent"}}),
+            json!({"table": "People", "filterByFormula": "AND({Status}='Open', {Due}<TODAY())"}),
+            json!({"table": "tasks", "where": "title = 'Update the table of contents; then delete drafts'"}),
+        ],
+    );
+}

@@ -1,7 +1,7 @@
 //! The same refused call, seen by five kinds of client.
 
 use serde_json::{Value, json};
-use switchboard_kernel::ServerPolicy;
+use switchboard_kernel::{GateOptions, ServerPolicy};
 use switchboard_protocol::Era;
 use switchboard_protocol::Revision;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
@@ -73,6 +73,37 @@ async fn a_tool_that_is_not_there() {
         assert_eq!(*code, expected, "{name}");
         if name == "both" {
             assert_eq!((&seen["mgp"], &seen["category"]), (&json!(4001), &json!("invalid_input")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_slip_is_told_what_was_meant_among_what_may_be_used() {
+    let servers = [
+        ("git", Script::new(Era::Legacy, vec![tool("git_status")])),
+        ("svn", Script::new(Era::Legacy, vec![tool("status")])),
+    ];
+    for is_open in [true, false] {
+        let open = |gate: &mut GateOptions| {
+            if is_open {
+                open_house(gate)
+            }
+        };
+        let house = House::with(&servers, ServerPolicy::default, open).await;
+        for (era, capabilities) in [(Era::Legacy, json!({})), (Era::Modern, json!({}))] {
+            let client = house.client_with(era, "ann", capabilities).await;
+            let through = |name: &str| json!({"name": name, "arguments": {}});
+            for (wanted, meant) in [
+                ("git__git_statuss", Some("git__git_status")),
+                ("git_status", Some("git__git_status")),
+                ("cvs__status", Some("svn__status")),
+                ("git__push", None),
+            ] {
+                let meant = meant.filter(|_| is_open);
+                let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+                let refused = client.request("tools/call", through(wanted)).await.unwrap_err();
+                assert_eq!(refused.message, format!("Unknown tool: {wanted}{hint}"), "{era:?}");
+            }
         }
     }
 }

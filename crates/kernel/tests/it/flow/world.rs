@@ -1,7 +1,7 @@
 //! A server that speaks MGP's streams, events and callbacks, as its tools are named.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -28,17 +28,21 @@ pub(crate) struct Streamer {
     pub(crate) sessions: Mutex<Vec<Arc<Session>>>,
     /// The next step of a call of `steps`.
     pub(crate) step: Semaphore,
+    /// Lets `afterwards` say what it says after its answer.
+    pub(crate) late: Semaphore,
     /// A call of `steps` has done its step.
     pub(crate) stepped: Semaphore,
     pub(crate) running: AtomicUsize,
     pub(crate) began: std::time::Instant,
     /// Answers to its questions.
     pub(crate) answers: tokio::sync::watch::Sender<Vec<(Arc<str>, Value)>>,
+    me: Weak<Self>,
 }
 
 impl Streamer {
     pub(crate) fn new(era: Era, mgp: bool) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
             era,
             mgp,
             extensions: Mutex::new(vec!["streaming", "progress", "bidirectional"]),
@@ -46,6 +50,7 @@ impl Streamer {
             heard: Mutex::default(),
             sessions: Mutex::default(),
             step: Semaphore::new(0),
+            late: Semaphore::new(0),
             stepped: Semaphore::new(0),
             running: AtomicUsize::new(0),
             began: std::time::Instant::now(),
@@ -85,8 +90,22 @@ impl Streamer {
 
     fn tools() -> Value {
         let read = json!({"annotations": {"readOnlyHint": true}, "security": {"risk_level": "safe"}});
-        let names =
-            ["think", "gappy", "measures", "steps", "bare", "foreign", "numbers", "burst", "stamps", "halfway", "sly"];
+        let names = [
+            "think",
+            "gappy",
+            "measures",
+            "steps",
+            "bare",
+            "foreign",
+            "numbers",
+            "burst",
+            "stamps",
+            "halfway",
+            "sly",
+            "visits",
+            "both",
+            "afterwards",
+        ];
         let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
         tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
         tools.push(tool_with("asks", &read));
@@ -158,6 +177,43 @@ impl Streamer {
                 let question = json!({"message": "Go on?", "requestedSchema": {"type": "object", "properties": {}}});
                 let _ = context.remote.request(Call::new("elicitation/create", Some(raw(&question)))).await;
                 chunk(1, "b");
+                self.answer(whole)
+            }
+            "visits" => {
+                chunk(0, "a");
+                let visit =
+                    json!({"mode": "url", "elicitationId": "v", "url": "https://a.example/", "message": "Sign in"});
+                if self.era == Era::Modern {
+                    let asked = json!({"v": {"method": "elicitation/create", "params": visit}});
+                    return self
+                        .answer(json!({"resultType": "input_required", "inputRequests": asked, "requestState": "s"}));
+                }
+                Err(ErrorObject::new(-32042, "sign in first").with_data(raw(&json!({"elicitations": [visit]})))).into()
+            }
+            "both" => {
+                let ask = |word: &str| {
+                    let schema = json!({"type": "object", "properties": {"said": {"type": "string"}}});
+                    let question = json!({"message": format!("Which {word}?"), "requestedSchema": schema});
+                    context.remote.request(Call::new("elicitation/create", Some(raw(&question))))
+                };
+                let (first, second) = tokio::join!(ask("one"), ask("two"));
+                let [first, second] = [first, second].map(|reply| {
+                    let reply: Raw = reply.expect("an answer").outcome.expect("a result");
+                    reply.view::<Value>().expect("JSON")
+                });
+                self.answer(json!({"content": [], "first": first, "second": second}))
+            }
+            "afterwards" => {
+                let (remote, server) = (context.remote.clone(), self.me.upgrade().expect("alive"));
+                let token = params["_meta"]["progressToken"].clone();
+                tokio::spawn(async move {
+                    server.late.acquire().await.expect("open").forget();
+                    let said = json!({"progressToken": token, "progress": 9, "message": "too late"});
+                    let _ = remote.notify(Notification::new("notifications/progress", Some(raw(&said))));
+                    let piece = json!({"request_id": id, "index": 0, "content": {"type": "text", "text": "too late"}, "done": false});
+                    let _ = remote.notify(Notification::new("notifications/mgp.stream.chunk", Some(raw(&piece))));
+                    server.stepped.add_permits(1);
+                });
                 self.answer(whole)
             }
             "asks" => {

@@ -1,11 +1,12 @@
 //! Answers in the middle of calls: nobody smuggles one in, and whoever gives one for somebody else is held to their rights.
 
 use serde_json::{Value, json};
+use switchboard_kernel::ServerPolicy;
 use switchboard_peer::Call;
 use switchboard_protocol::Era;
 use switchboard_wire::ErrorObject;
 
-use super::world::{Client, House, Script, dangerous, raw, tool, until};
+use super::world::{Client, House, Script, dangerous, open_house, raw, tool, until};
 
 /// Clients with servers.
 const PAIRS: [(Era, Era); 4] =
@@ -268,6 +269,46 @@ async fn a_question_of_a_server_begins_with_its_name() {
         }
         assert_eq!(asked[0], "Server `files` asks: Who?", "{client:?} {server:?}");
         assert!(asked[1].as_str().unwrap().starts_with("Allow `drop`"), "{client:?} {server:?}: {asked:?}");
+    }
+}
+
+/// A question without any words, or with a heading that a client may show in their place, is no way around that; nor do people have
+/// to know an id that no name of a tool shows them.
+#[tokio::test]
+async fn a_question_without_words_or_with_a_heading_carries_the_name_that_clients_know() {
+    for (client, server) in PAIRS {
+        for alias in [None, Some("docs")] {
+            let known = alias.map_or_else(|| "files".to_owned(), |alias| format!("{alias} (files)"));
+            let script = Script::new(server, vec![tool("asks")]);
+            let policy = || ServerPolicy { alias: alias.map(str::to_owned), ..ServerPolicy::default() };
+            let house = House::with(&[("files", script.clone())], policy, open_house).await;
+            let ann = house.client_with(client, "ann", json!({"elicitation": {"form": {}}})).await;
+            for (question, title) in [
+                (Value::Null, None),
+                (json!({}), None),
+                (json!({"title": "Switchboard asks", "message": "?"}), Some("/title")),
+                (
+                    json!({"message": "?", "requestedSchema": {"type": "object", "title": "Allow?", "properties": {}}}),
+                    Some("/requestedSchema/title"),
+                ),
+            ] {
+                *script.question.lock() = question.clone();
+                ann.ear.answers.lock().push_back(json!({"action": "decline"}));
+                let result = ann.call("asks", json!({})).await;
+                let asked = match client {
+                    Era::Legacy => ann.ear.asked.lock().last().unwrap().1.clone(),
+                    Era::Modern => {
+                        let requests = result.unwrap()["inputRequests"].clone();
+                        requests.as_object().unwrap().values().next().unwrap()["params"].clone()
+                    }
+                };
+                let begins = format!("Server `{known}` asks: ");
+                let has =
+                    |place: &str| asked.pointer(place).is_some_and(|text| text.as_str().unwrap().starts_with(&begins));
+                assert!(has("/message"), "{client:?} {server:?} {question}: {asked}");
+                assert!(title.is_none_or(has), "{client:?} {server:?} {question}: {asked}");
+            }
+        }
     }
 }
 

@@ -135,11 +135,8 @@ async fn while_servers_start_the_tools_for_finding_are_listed_and_answer_and_wha
         assert_eq!(found["structuredContent"]["servers_starting"], json!(["excel"]));
 
         release.send(true).unwrap();
-        if era == Era::Legacy {
-            let told = || client.ear.told.lock().iter().any(|(method, _)| method.ends_with("tools/list_changed"));
-            until("the notice", told).await;
-        }
         kernel.settled(Duration::from_secs(5)).await;
+        until("the late one", || kernel.status().iter().all(|server| server.counts[0] > 0)).await;
         assert_eq!(client.list("tools").await, first, "nothing of it goes, though there is too much now: {era:?}");
         let found =
             client.call("mgp_tools_discover", json!({"query": "count the lamp", "max_results": 1})).await.unwrap();
@@ -150,6 +147,35 @@ async fn while_servers_start_the_tools_for_finding_are_listed_and_answer_and_wha
         assert_eq!(again["structuredContent"].get("server_instructions"), None, "once is enough");
         assert!(ran(&client.call("excel__count_1", json!({})).await));
     }
+}
+
+#[tokio::test]
+async fn who_would_be_listed_the_same_is_not_told_and_many_changes_are_told_together() {
+    const LATE: usize = 8;
+    let kernel = kernel(ToolContext::default(), Duration::from_millis(50)).await;
+    let quick = Script::new(Era::Legacy, large("add", 1, 1));
+    let (mut servers, mut releases) = (vec![spec("quick", quick, ServerPolicy::default())], Vec::new());
+    for number in 0..LATE {
+        let (gated, release) = Gated::new(Script::new(Era::Legacy, large("count", 30, 200)));
+        servers.push(spec(&format!("late{number}"), gated, ServerPolicy::default()));
+        releases.push(release);
+    }
+    kernel.apply(servers);
+    let (some, all) = (client(&kernel, Era::Legacy, "t").await, client(&kernel, Era::Legacy, "claude-code").await);
+    let (first, whole) = (some.list("tools").await, all.list("tools").await.len());
+    let told = |client: &Client| {
+        client.ear.told.lock().iter().filter(|(method, _)| method.ends_with("tools/list_changed")).count()
+    };
+    for release in &releases {
+        release.send(true).unwrap();
+    }
+    kernel.settled(Duration::from_secs(5)).await;
+    until("the late ones", || kernel.status().iter().all(|server| server.counts[0] > 0)).await;
+    until("the notice", || told(&all) > 0).await;
+    assert!(told(&all) < LATE, "{} notices", told(&all));
+    assert_eq!(all.list("tools").await.len(), whole + 30 * LATE);
+    assert_eq!(some.list("tools").await, first);
+    assert_eq!(told(&some), 0, "nothing is another in its list");
 }
 
 /// Where all fits in the end, the tools for finding stay with who was listed them, and others are not listed them.

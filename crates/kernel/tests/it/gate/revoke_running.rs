@@ -178,6 +178,53 @@ async fn a_running_call_survives_what_does_not_concern_it() {
     }
 }
 
+/// A task is asked about with the right to its tool: after a revoke its owner has none of it, nobody else ever had, and with the right
+/// it comes again.
+#[tokio::test]
+async fn a_task_is_nobodys_while_the_right_to_its_tool_is_taken_back() {
+    let script = Script::new(Era::Legacy, vec![tool("work")]);
+    script.capabilities.lock()["tasks"] = json!({"requests": {"tools": {"call": {}}}, "list": {}, "cancel": {}});
+    script.tools.lock()[0]["execution"] = json!({"taskSupport": "optional"});
+    let task = json!({"taskId": "t-1", "status": "working", "ttl": 60_000, "pollInterval": 20,
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z"});
+    script.results.lock().insert("work".to_owned(), json!({"task": task}));
+    for method in ["tasks/get", "tasks/cancel"] {
+        script.results.lock().insert(method.to_owned(), task.clone());
+    }
+    script.results.lock().insert("tasks/result".to_owned(), json!({"content": []}));
+    script.results.lock().insert("tasks/list".to_owned(), json!({"tasks": [task]}));
+    let house = House::new(&[("files", script.clone())]).await;
+    for name in ["ann", "bob"] {
+        house.grant(name, "files", None, true).await;
+    }
+    let (ann, bob) = (house.client(Era::Legacy, "ann").await, house.client(Era::Legacy, "bob").await);
+    ann.request("tools/call", json!({"name": "work", "arguments": {}, "task": {"ttl": 60_000}})).await.unwrap();
+    let named = json!({"taskId": "t-1"});
+    let methods = ["tasks/get", "tasks/result", "tasks/cancel"];
+    let listed = |listed: &serde_json::Value| listed["tasks"].as_array().map_or(0, Vec::len);
+    for method in methods {
+        assert!(ann.request(method, named.clone()).await.is_ok(), "{method}");
+        bob.request(method, named.clone()).await.unwrap_err();
+    }
+    let count = || methods.map(|method| script.heard(method).len());
+    let before = count();
+    assert_eq!(before, [1, 1, 1], "nothing of bob's reached the server");
+    house.operator_actions().revoke_access(&everything_of("ann")).await.unwrap();
+    for method in methods {
+        let refused = ann.request(method, named.clone()).await.unwrap_err();
+        let unknown = bob.request(method, named.clone()).await.unwrap_err();
+        assert_eq!(refused.code, unknown.code, "{method}: as if there were none: {refused:?} {unknown:?}");
+    }
+    for client in [&ann, &bob] {
+        let answer = client.request("tasks/list", json!({})).await;
+        assert_eq!(answer.as_ref().map_or(0, listed), 0, "{answer:?}");
+    }
+    assert_eq!(count(), before, "the server heard nothing of it");
+    house.grant("ann", "files", None, true).await;
+    assert!(ann.request("tasks/get", named.clone()).await.is_ok());
+    bob.request("tasks/get", named).await.unwrap_err();
+}
+
 /// Who waits for the result of a task learns at once that the right to it was taken back.
 #[tokio::test]
 async fn who_waits_for_a_task_hears_of_a_revoke() {

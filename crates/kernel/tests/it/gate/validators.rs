@@ -34,7 +34,8 @@ async fn shell_injection_in_a_nested_argument_is_refused_and_audited() {
         assert_eq!(envelope["status"], "rejected");
         assert_eq!(envelope["details"]["validator"], "sandbox");
         assert_eq!(envelope["details"]["at"], "/options/env/0/value");
-        assert_eq!(refused.unwrap()["_meta"]["dev.cloto/mgp"], envelope, "programs find it under `_meta`");
+        let text = refused.unwrap()["content"][0]["text"].to_string();
+        assert!(text.starts_with("\"rejected: refused by `sandbox` at /options/env/0/value: "), "people read {text}");
     }
     let events = house.await_events("VALIDATION_FAILED", 2).await;
     assert_eq!(events[0].result, "BLOCKED");

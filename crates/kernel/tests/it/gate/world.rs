@@ -55,6 +55,8 @@ pub(crate) struct Script {
     pub(crate) results: Mutex<std::collections::HashMap<String, Value>>,
     /// The errors of single tools: code and data.
     pub(crate) errors: Mutex<std::collections::HashMap<String, (i64, Value)>>,
+    /// The parameters of what `asks` asks; none where this is null.
+    pub(crate) question: Mutex<Value>,
     /// What stands in prompts and resources.
     pub(crate) body: Mutex<String>,
 }
@@ -78,6 +80,10 @@ impl Script {
             release: Notify::new(),
             results: Mutex::default(),
             errors: Mutex::default(),
+            question: Mutex::new(json!({
+                "message": "Who?", "requestedSchema": {"type": "object", "properties": {}},
+                "_meta": {"dev.switchboard/asked_by": "switchboard"},
+            })),
             body: Mutex::new("body".to_owned()),
         })
     }
@@ -142,17 +148,20 @@ impl Script {
             }
             "fail" => self.answer(json!({"content": [], "isError": true})),
             "error" => Err(ErrorObject::new(-31999, "own code")).into(),
-            "asks" if self.era == Era::Modern && params.get("inputResponses").is_none() => self.answer(json!({
-                "resultType": "input_required", "requestState": "of-the-server",
-                "inputRequests": {"who": {"method": "elicitation/create",
-                    "params": {"message": "Who?", "_meta": {"dev.switchboard/asked_by": "switchboard"}}}},
-            })),
+            "asks" if self.era == Era::Modern && params.get("inputResponses").is_none() => {
+                let mut question = json!({"method": "elicitation/create"});
+                let asked = self.question.lock().clone();
+                if !asked.is_null() {
+                    question["params"] = asked;
+                }
+                self.answer(json!({
+                    "resultType": "input_required", "requestState": "of-the-server", "inputRequests": {"who": question},
+                }))
+            }
             "asks" if self.era == Era::Legacy => {
-                let question = json!({
-                    "message": "Who?", "requestedSchema": {"type": "object", "properties": {}},
-                    "_meta": {"dev.switchboard/asked_by": "switchboard"},
-                });
-                let answer = context.remote.request(Call::new("elicitation/create", Some(raw(&question)))).await;
+                let asked = self.question.lock().clone();
+                let asked = (!asked.is_null()).then(|| raw(&asked));
+                let answer = context.remote.request(Call::new("elicitation/create", asked)).await;
                 let answered = answer.is_ok_and(|reply| reply.outcome.is_ok());
                 self.answer(json!({"content": [], "answered": answered}))
             }
@@ -587,8 +596,16 @@ impl Client {
 pub(crate) fn rejection(result: &Result<Value, ErrorObject>) -> Value {
     let result = result.as_ref().unwrap_or_else(|error| panic!("an error and no rejection: {error:?}"));
     assert_eq!(result["isError"], true, "{result}");
+    let envelope = &result["_meta"]["dev.cloto/mgp"];
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"));
-    serde_json::from_str(text).unwrap_or_else(|_| panic!("no envelope in {text}"))
+    let word = |key: &str| envelope[key].as_str().unwrap_or_else(|| panic!("no `{key}` in {result}"));
+    // Who agreed on MGP reads the envelope, everybody else a sentence.
+    if result["_mgp"].is_object() {
+        assert_eq!(serde_json::from_str::<Value>(text).ok().as_ref(), Some(envelope), "{result}");
+    } else {
+        assert!(text.starts_with(&format!("{}: {}", word("status"), word("reason"))), "{result}");
+    }
+    envelope.clone()
 }
 
 /// The kind of fault that a rejection names.

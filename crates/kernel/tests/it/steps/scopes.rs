@@ -26,6 +26,12 @@ fn shown(answer: &Raw) -> String {
     format!(r#","_meta":{{"session_token":{token},"k":1.10}}"#, token = token.as_str())
 }
 
+/// The kind of fault that a refusal names for programs.
+fn kind(refused: &Raw) -> String {
+    let kind = refused.at(&["_meta", "dev.cloto/mgp", "details", "kind"]);
+    kind.and_then(|kind| kind.as_text()).expect("a kind")
+}
+
 #[tokio::test]
 async fn a_call_is_held_to_the_scopes_of_its_token() {
     for era in [Era::Legacy, Era::Modern] {
@@ -45,10 +51,7 @@ async fn a_call_is_held_to_the_scopes_of_its_token() {
         assert_eq!(text(&call(&client, "read", &token).await), "done");
         assert_eq!(text(&call(&client, "plain", &token).await), "done");
         let refused = call(&client, "delete", &token).await;
-        assert!(
-            text(&refused).contains("delete:tickets") && text(&refused).contains("scope_insufficient"),
-            "{refused:?}"
-        );
+        assert!(text(&refused).contains("delete:tickets") && kind(&refused) == "scope_insufficient", "{refused:?}");
         // Without a token the principal's access decides.
         assert_eq!(text(&call(&client, "delete", "").await), "done");
         let seen = world.tools.calls.lock().clone();
@@ -70,10 +73,10 @@ async fn a_token_that_nobody_knows_is_refused_and_one_of_the_server_passes() {
     let world = world(tools(), policy(), gate()).await;
     let client = client(&world.url, Era::Legacy).await;
     let refused = call(&client, "plain", r#","_meta":{"session_token":"sbs_0000"}"#).await;
-    assert!(text(&refused).contains("auth_expired"), "{refused:?}");
+    assert_eq!(kind(&refused), "auth_expired", "{refused:?}");
     // One that nobody gave is good for nothing; where a server gives tokens of its own, it may be that server's.
     let refused = call(&client, "read", r#","_meta":{"session_token":"theirs"}"#).await;
-    assert!(text(&refused).contains("auth_expired"), "{refused:?}");
+    assert_eq!(kind(&refused), "auth_expired", "{refused:?}");
     let own = r#"{"name":"negotiate_scopes","inputSchema":{"type":"object"},"risk_level":"safe"}"#;
     let world = self::world(Tools::new(&[PLAIN, own]), policy(), gate()).await;
     let client = self::client(&world.url, Era::Legacy).await;
@@ -112,7 +115,7 @@ async fn lists_and_checks_go_by_the_token() {
 async fn the_operator_can_demand_scopes() {
     let world = world(tools(), policy(), GateOptions { demand_scopes: true, ..gate() }).await;
     let client = client(&world.url, Era::Legacy).await;
-    assert!(text(&call(&client, "read", "").await).contains("scope_insufficient"));
+    assert_eq!(kind(&call(&client, "read", "").await), "scope_insufficient");
     assert_eq!(text(&call(&client, "plain", "").await), "done");
     let token = shown(&negotiate(&client, r#"["read:tickets"]"#, "").await);
     assert_eq!(text(&call(&client, "read", &token).await), "done");

@@ -36,9 +36,26 @@ fn the_example_of_the_specification() {
 fn the_whole_result() {
     let fault = Fault::new(FaultKind::AccessDenied, "`bot` may not call `rm`").suggest("ask the operator for a grant");
     let result = Rejection::of_fault(&fault).expect("a rejection").to_result();
-    insta::assert_snapshot!(result.as_str(), @r#"{"content":[{"type":"text","text":"{\"status\":\"denied\",\"reason\":\"`bot` may not call `rm`\",\"retryable\":true,\"remediation_hint\":\"ask the operator for a grant\",\"code\":\"ACCESS_DENIED\",\"details\":{\"kind\":\"access_denied\"}}"}],"isError":true,"_meta":{"dev.cloto/mgp":{"status":"denied","reason":"`bot` may not call `rm`","retryable":true,"remediation_hint":"ask the operator for a grant","code":"ACCESS_DENIED","details":{"kind":"access_denied"}}}}"#);
+    insta::assert_snapshot!(result.as_str(), @r#"{"content":[{"type":"text","text":"denied: `bot` may not call `rm`\nwhat to do: ask the operator for a grant"}],"isError":true,"_meta":{"dev.cloto/mgp":{"status":"denied","reason":"`bot` may not call `rm`","retryable":true,"remediation_hint":"ask the operator for a grant","code":"ACCESS_DENIED","details":{"kind":"access_denied"}}}}"#);
     let view: crate::mcp::CallToolResult = result.view().expect("a result of tools/call");
     assert_eq!((view.is_error, view.structured_content), (Some(true), None));
+}
+
+#[test]
+fn who_agreed_on_mgp_has_the_envelope_as_text_and_others_a_sentence() {
+    let fault = Fault::new(FaultKind::CodeSafetyViolation, "Code validation failed")
+        .with_details(raw(r#"{"violations":["line 1: `eval`","Code validation failed"]}"#));
+    let mut rejection = Rejection::of_fault(&fault).expect("a rejection");
+    let text = |rejection: &Rejection| {
+        let content = rejection.to_result().member("content").expect("content");
+        content.elements().expect("blocks")[0].member("text").and_then(|text| text.as_text()).expect("text")
+    };
+    assert_eq!(text(&rejection), "rejected: Code validation failed\n- line 1: `eval`", "nothing is said twice");
+    rejection.retryable = false;
+    assert!(text(&rejection).ends_with("what to do: do not make this call again"));
+    rejection.recovery = Some(fault.recovery());
+    assert_eq!(text(&rejection), rejection.to_raw().as_str());
+    assert_eq!(Rejection::of_result(&rejection.to_result()), Some(rejection));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use switchboard_store::{AuditFilter, Boundary, Breach, Fault, Group, HeadKind, Store, StoreError};
+use switchboard_store::{AuditFilter, Boundary, Breach, Fault, Group, HeadKind, Mode, Options, Store, StoreError};
 
 use crate::sample::{Fixture, at, event, events};
 
@@ -271,4 +271,49 @@ pub(crate) async fn a_chain_that_fell_back_takes_nothing(fixture: &mut Fixture) 
     // Also where somebody else has written on beyond what was cut. `other` saw the chain up to its own last record.
     assert!(other.audit().append(&events(31..32)).await.is_err());
     other.close().await.unwrap();
+}
+
+/// All rows of the log, or its first ones, are removed and the rest is left as it was: nothing is added to it, by whoever has it open
+/// nor by whoever opens it, until the operator accepts that. What retention removes is no such thing.
+pub(crate) async fn an_emptied_log_takes_nothing_until_it_is_accepted(fixture: &mut Fixture) {
+    for retained in [0, 20] {
+        let first = fixture.store.audit().end().await.unwrap().seq;
+        fixture.store.audit().append(&events(0..30)).await.unwrap();
+        let end = first + 30;
+        if retained > 0 {
+            fixture.store.audit().prune(at(retained), at(60)).await.unwrap().unwrap();
+            // One that retention has cut opens as ever.
+            fixture.reopen().await;
+        }
+        fixture.execute("CREATE TABLE kept AS SELECT * FROM audit").await;
+        fixture.execute(&format!("DELETE FROM audit WHERE seq <= {}", end - 5)).await;
+        let began = fixture.store.audit().verify(&[]).await.unwrap().breach.unwrap();
+        assert_eq!(began.fault, Fault::Missing, "{began:?}");
+        let refused = Store::open(&fixture.location, fixture.options.clone()).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::ChainBroken(breach) if *breach == began), "{refused:?}");
+        fixture.execute("DELETE FROM audit").await;
+        let breach = fixture.store.audit().verify(&[]).await.unwrap().breach.unwrap();
+        assert_eq!(breach, Breach { seq: began.seq, fault: Fault::Cut { reached: end } });
+        let refused = Store::open(&fixture.location, fixture.options.clone()).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::ChainBroken(found) if *found == breach), "{refused:?}");
+        let running = fixture.store.audit().append(&events(30..31)).await;
+        assert!(matches!(running, Err(StoreError::ChainBroken(_))), "{running:?}");
+        // With the rows back all goes on by itself.
+        fixture.execute("INSERT INTO audit SELECT * FROM kept; DROP TABLE kept").await;
+        fixture.store.audit().append(&events(30..31)).await.unwrap();
+        assert!(fixture.store.audit().verify(&[]).await.unwrap().is_whole());
+        fixture.execute("DELETE FROM audit").await;
+        fixture.store.close().await.unwrap();
+        let restore = Options { mode: Mode::Restore { now: at(200) }, ..fixture.options.clone() };
+        fixture.store = Store::open(&fixture.location, restore).await.unwrap();
+        assert_eq!(fixture.store.audit().append(&events(40..42)).await.unwrap()[0].seq, breach.seq);
+        fixture.reopen().await;
+        fixture.store.audit().append(&events(42..44)).await.unwrap();
+        let report = fixture.store.audit().verify(&[]).await.unwrap();
+        assert!(report.is_whole(), "{report:?}");
+        assert_eq!(report.restores.last().unwrap().reached, end + 1, "{report:?}");
+        // A log of its own for the next round.
+        fixture.store.audit().prune(at(u16::MAX.into()), at(300)).await.unwrap();
+        fixture.reopen().await;
+    }
 }

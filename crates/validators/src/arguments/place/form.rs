@@ -14,6 +14,107 @@ const ENDINGS: [&str; 24] = [
     "yml", "toml", "log", "zip", "doc", "docx", "xlsx", "html",
 ];
 
+/// Words with a slash that are no names of files, units among them.
+const SLASHED: [&str; 38] = [
+    "and/or",
+    "either/or",
+    "n/a",
+    "yes/no",
+    "on/off",
+    "in/out",
+    "i/o",
+    "r/w",
+    "read/write",
+    "w/o",
+    "c/o",
+    "he/him",
+    "she/her",
+    "they/them",
+    "s/he",
+    "he/she",
+    "his/her",
+    "tcp/ip",
+    "24/7",
+    "km/h",
+    "mi/h",
+    "m/s",
+    "ft/s",
+    "m/s2",
+    "m/s^2",
+    "kg/m3",
+    "g/cm3",
+    "mg/dl",
+    "mg/l",
+    "g/l",
+    "mmol/l",
+    "w/m2",
+    "l/min",
+    "b/s",
+    "kb/s",
+    "mb/s",
+    "gb/s",
+    "req/s",
+];
+/// The first halves of types of content, and second ones that are no names of files.
+const CONTENT_TYPES: [&str; 10] =
+    ["text", "image", "audio", "video", "application", "font", "model", "multipart", "message", "*"];
+const CONTENT_SUBTYPES: [&str; 36] = [
+    "*",
+    "plain",
+    "html",
+    "css",
+    "csv",
+    "xml",
+    "markdown",
+    "javascript",
+    "json",
+    "pdf",
+    "zip",
+    "gzip",
+    "png",
+    "jpeg",
+    "gif",
+    "webp",
+    "avif",
+    "svg+xml",
+    "bmp",
+    "tiff",
+    "mpeg",
+    "mp4",
+    "ogg",
+    "wav",
+    "webm",
+    "flac",
+    "aac",
+    "quicktime",
+    "octet-stream",
+    "x-www-form-urlencoded",
+    "form-data",
+    "mixed",
+    "ld+json",
+    "x-ndjson",
+    "event-stream",
+    "rfc822",
+];
+
+/// Folders at the root that no package of a build is called after.
+const OF_SYSTEMS: [&str; 14] = [
+    "usr",
+    "home",
+    "tmp",
+    "opt",
+    "srv",
+    "mnt",
+    "media",
+    "snap",
+    "nix",
+    "Users",
+    "Library",
+    "Volumes",
+    "Applications",
+    "private",
+];
+
 /// The form of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
@@ -174,7 +275,10 @@ pub(super) fn is_label_of_build(word: &str) -> bool {
     let label = word.strip_prefix("//").and_then(|label| label.rsplit_once(':'));
     // `//etc/passwd:12` is a line of a file.
     let is_target = |target: &str| plain(target) && !target.bytes().all(|byte| byte.is_ascii_digit());
-    let is_root = |package: &str| package.split('/').next().is_some_and(|first| dial::SYSTEM.contains(&first));
+    let is_folder = |first: &str| dial::SYSTEM.contains(&first) || OF_SYSTEMS.contains(&first);
+    let is_root = |package: &str| {
+        package.split('/').any(|name| name.starts_with('.')) || package.split('/').next().is_some_and(is_folder)
+    };
     label.is_some_and(|(package, target)| package.split('/').all(plain) && is_target(target) && !is_root(package))
 }
 
@@ -233,4 +337,60 @@ fn is_date(text: &str) -> bool {
             && part.ends_with(|c: char| c.is_ascii_digit())
     };
     parts.clone().count() <= 3 && parts.all(digits)
+}
+
+/// The expression in `/^foo$/i`. One without an anchor may be a folder, and so may one with a slash in it.
+pub(super) fn literal(text: &str) -> Option<&str> {
+    let (inner, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
+    let is_flag = |c: char| "dgimsuvxy".contains(c);
+    let anchored = inner.starts_with('^') || inner.ends_with('$') && inner.contains(['^', '\\', '[', '(']);
+    let is_plain = !inner.replace("\\/", "").contains('/') && !inner.contains("..");
+    (anchored && is_plain && flags.len() <= 6 && flags.chars().all(is_flag)).then_some(inner)
+}
+
+/// Whether a text is one of the words that have a slash in them and name no file: a unit, a type of content, `and/or`.
+pub(super) fn is_slashed_word(text: &str) -> bool {
+    let plain = || text.to_lowercase().replace('²', "2").replace('³', "3");
+    let is_short = text.len() <= 48 && text.bytes().filter(|byte| *byte == b'/').count() == 1;
+    let is_type = || {
+        let kind =
+            text.split_once('/').map(|(kind, rest)| (kind, rest.split(';').next().unwrap_or_default().trim_end()));
+        kind.is_some_and(|(kind, sub)| CONTENT_TYPES.contains(&kind) && CONTENT_SUBTYPES.contains(&sub))
+    };
+    is_short && (SLASHED.contains(&&*plain()) || is_type())
+}
+
+/// Whether a text is a day: `2026/11/19`.
+pub(super) fn is_day(text: &str) -> bool {
+    let parts: Vec<Option<u16>> = text.split('/').map(|part| part.parse().ok().filter(|_| part.len() <= 4)).collect();
+    let is_day = |day: u16| (1..=31).contains(&day);
+    match parts.as_slice() {
+        [Some(year @ 1000..=2999), Some(month), Some(day)] | [Some(day), Some(month), Some(year @ 1000..=2999)] => {
+            *year > 0 && is_day(*month) && is_day(*day)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a text is data in base64, as images and cursors are, and no path: it begins as a picture or an object of JSON does, or is
+/// filled up at its end, and no folder at the root is called like its first name.
+pub(super) fn is_encoded(text: &str, is_root: impl Fn(&str) -> bool) -> bool {
+    let bare = text.trim_end_matches('=');
+    let is_filled = (1..=2).contains(&(text.len() - bare.len())) && text.len().is_multiple_of(4);
+    let is_picture = text.starts_with("/9j/") && text.len() >= 32 || text.starts_with("eyJ");
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let has = |is: fn(&u8) -> bool| bare.bytes().any(|byte| is(&byte));
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
+    let mut names = bare.split('/').filter(|name| !name.is_empty());
+    (is_filled || is_picture)
+        && text.len() >= 12
+        && bare.bytes().all(is_letter)
+        && is_mixed
+        && !names.next().is_some_and(is_root)
+}
+
+/// Whether a text is a network: `10.0.0.0/8`, `2001:db8::/32`.
+pub(super) fn is_network(text: &str) -> bool {
+    let parsed = text.split_once('/').map(|(address, bits)| (address.parse::<std::net::IpAddr>(), bits.parse::<u8>()));
+    matches!(parsed, Some((Ok(_), Ok(bits))) if bits <= 128)
 }

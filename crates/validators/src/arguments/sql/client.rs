@@ -129,6 +129,9 @@ const PRINTING: &[&str] = &[
     "columns",
     "numericlocale",
 ];
+/// Commands without any sign whose operand is a file.
+const OF_FILES: &[&str] =
+    &["source", "tee", "spool", "spo", "start", "get", "save", "edit", "@", "@@", ":r", ":out", ":error"];
 /// What may stand behind a query, and nothing behind it.
 const ENDING: &[&str] = &["g", "gx", "gdesc", "crosstabview", "x", "p"];
 /// Words that begin a command of `mysql` or `sqlplus` without any sign.
@@ -320,4 +323,24 @@ fn acts(command: &str) -> Finding {
 fn asks(command: &str) -> Finding {
     let shown: String = command.chars().take(64).collect();
     Finding::new("sql-not-understood", format!("`{shown}` may be a command of a client program")).ask()
+}
+
+/// The words behind commands of clients, without quotes: the files of `.read x`, `\\i x` and `source x` are among them.
+pub(in crate::arguments) fn operands(text: &str) -> Vec<&str> {
+    let is_quote = |c: char| matches!(c, '\'' | '"' | '`' | ';' | '|' | '<' | '>');
+    let lines = text.lines().flat_map(|line| {
+        let bare = line.trim();
+        let first = bare.split_whitespace().next().unwrap_or_default();
+        let is_dot = bare.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let last = bare.rsplit(';').next().unwrap_or_default().trim();
+        let plain = [bare, last].into_iter().find(|line| {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            OF_FILES.iter().any(|command| word.eq_ignore_ascii_case(command))
+        });
+        let glued = first.strip_prefix('@').map(|rest| rest.trim_start_matches('@'));
+        let behind = bare.split_once('\\').map(|(_, behind)| behind);
+        let commands = is_dot.then_some(bare).into_iter().chain(plain).chain(behind);
+        commands.flat_map(|command| command.split_whitespace().skip(1)).chain(glued)
+    });
+    lines.map(|word| word.trim_matches(is_quote)).filter(|word| !word.is_empty()).collect()
 }

@@ -7,7 +7,7 @@
 use super::lexer::{self, DIALECTS, Token};
 use super::tables::Places;
 use super::words::{FILE_READERS, SOURCES};
-use super::{fragment, is_function};
+use super::{computed, fragment, is_function};
 use crate::arguments::role::{self, Role};
 use crate::arguments::{body, place};
 
@@ -15,6 +15,11 @@ use crate::arguments::{body, place};
 const BEGINNING: [&str; 8] = ["attach", "load", "install", "import", "export", "restore", "backup", "unload"];
 /// Words in front of the name of a file.
 const NAMING: [&str; 7] = ["database", "infile", "outfile", "dumpfile", "disk", "to", "into"];
+/// The same where something is made or changed: `location '/x'`, `as '/x.so'`.
+const MAKING: [&str; 2] = ["create", "alter"];
+const MADE_OF: [&str; 6] = ["directory", "location", "filename", "path", "library", "as"];
+/// Words in front of a dot and a name in quotes that is a file: `csv.`/x``.
+const FORMATS: [&str; 8] = ["csv", "json", "text", "parquet", "orc", "avro", "delta", "binaryfile"];
 /// Words that begin a call of a procedure.
 const CALLING: [&str; 3] = ["exec", "execute", "call"];
 /// Words behind which a string is compared, stored or shown.
@@ -151,7 +156,10 @@ pub(in crate::arguments) fn literals(text: &str) -> Vec<Literal> {
 /// The files that a text names, read as a query.
 pub(in crate::arguments) fn files(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    each_reading(text, &mut |tokens| collect(tokens, &mut found));
+    // More than are looked into are refused as what is computed.
+    for text in computed::texts(text).all {
+        each_reading(&text, &mut |tokens| collect(tokens, &mut found));
+    }
     found
 }
 
@@ -161,6 +169,7 @@ fn collect(tokens: &[Token], found: &mut Vec<String>) {
     let mut within = Within::Data;
     // Whether the statement began with a word for files, or with a call, and whether the word before names a file.
     let (mut is_begun, mut calls, mut is_named, mut begins) = (false, false, false, true);
+    let (mut makes, mut is_made_of) = (false, false);
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &tokens[before]);
         match token {
@@ -169,7 +178,7 @@ fn collect(tokens: &[Token], found: &mut Vec<String>) {
                 within = called(before, within);
             }
             Token::Symbol(')') => within = outside.pop().unwrap_or(Within::Data),
-            Token::Symbol(';') => (is_begun, calls, begins) = (false, false, true),
+            Token::Symbol(';') => (is_begun, calls, makes, begins) = (false, false, false, true),
             Token::Quoted(file) => {
                 // `filename = '/x'` in a call is an argument by its name.
                 let is_option = || {
@@ -182,7 +191,9 @@ fn collect(tokens: &[Token], found: &mut Vec<String>) {
                     || is_named
                     || within == Within::File
                     || places.is_table(at)
-                    || is_perhaps && !is_compared && is_path(file);
+                    || is_perhaps && !is_compared && is_path(file)
+                    || makes && is_made_of && is_path(file)
+                    || is_of_format(tokens, at);
                 if counts {
                     found.push(file.clone());
                 }
@@ -193,12 +204,20 @@ fn collect(tokens: &[Token], found: &mut Vec<String>) {
         if let Some(word) = token.word().filter(|_| begins) {
             is_begun = BEGINNING.contains(&word);
             calls = CALLING.contains(&word);
+            makes = MAKING.contains(&word);
         }
         begins = token.is(';');
         if !token.is('=') {
             is_named = token.word().is_some_and(|word| NAMING.contains(&word));
+            is_made_of = token.word().is_some_and(|word| MADE_OF.contains(&word));
         }
     }
+}
+
+/// Whether what stands in quotes is a file, by the format in front of it.
+fn is_of_format(tokens: &[Token], at: usize) -> bool {
+    let format = at.checked_sub(2).and_then(|format| tokens[format].word());
+    format.is_some_and(|format| FORMATS.contains(&format)) && tokens[at - 1].is('.')
 }
 
 /// What strings in brackets are, by what stands in front of them.

@@ -1,6 +1,7 @@
 //! "Did you mean": the known word closest to a mistyped one.
 
 /// The known word nearest to `word`, if one is near enough to be a likely slip.
+#[must_use]
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // Long input cannot be a slip of a short key; cutting here bounds the quadratic work below.
     if word.len() > 64 {

@@ -1,0 +1,100 @@
+//! What a client may have meant by the name of a tool that there is not.
+//!
+//! It is told only of tools that it may use: what it may not use is refused in the same words as what is not there, and what is
+//! near to either is the same.
+
+use switchboard_peer::Context;
+use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::nearest;
+
+use super::Kernel;
+use crate::gate::Offers as _;
+use crate::names;
+use crate::services::{ToolFinder, table};
+
+/// Tools that one refusal names, at most.
+const MAX_NAMED: usize = 3;
+/// Letters of a name that is looked for, at most.
+const MAX_NAME_CHARS: usize = 128;
+
+impl Kernel {
+    /// A fault with what the client may have meant, where it is that there is no tool of a name.
+    pub(super) async fn with_what_was_meant(&self, context: &Context, fault: Fault) -> Fault {
+        if fault.kind() != FaultKind::UnknownTool || fault.suggestion().is_some() {
+            return fault;
+        }
+        let plain = Fault::no_such_tool("");
+        let Some(wanted) = fault.message().strip_prefix(plain.message()).filter(|name| !name.is_empty()) else {
+            return fault;
+        };
+        let meant = self.meant_by(context, wanted).await;
+        if meant.is_empty() {
+            return fault;
+        }
+        let hint = format!("did you mean `{}`?", meant.join("` or `"));
+        Fault::new(FaultKind::UnknownTool, format!("{}; {hint}", fault.message())).suggest(hint)
+    }
+
+    /// The tools that a client may use and that have the name at their server, or nearly.
+    async fn meant_by(&self, context: &Context, wanted: &str) -> Vec<String> {
+        if wanted.len() > MAX_NAME_CHARS {
+            return Vec::new();
+        }
+        let view = self.view();
+        let usable: Vec<(String, String)> = if names::is_reserved(wanted) {
+            let finding = ToolFinder::of(self).finding_tools(context, &*self.seen_at(&view)).await;
+            let own = finding.into_iter().chain(table::listed(self, context, false));
+            own.filter_map(|tool| tool.member("name")?.as_text()).map(|name| (name.clone(), name)).collect()
+        } else {
+            let Ok(tables) = self.gate().tables().await else { return Vec::new() };
+            let usable = view.directory.tools().filter(|(id, exposed, route)| {
+                let Some(server) = view.server(id) else { return false };
+                let named = Some((&*route.original, *exposed));
+                self.gate().access(&tables, &context.session, server, named).allow
+                    && self.gate().standing(&tables, server, route.policy.as_deref()).missing.is_empty()
+            });
+            usable.map(|(_, exposed, route)| (exposed.to_owned(), route.original.to_string())).collect()
+        };
+        meant_among(wanted, &usable)
+    }
+}
+
+/// The tools, by the names that clients and servers call them by, that may be meant: of the same name at its server, else one of
+/// the nearest. The server in the name decides nothing: it may be one that the client may not know of.
+fn meant_among(wanted: &str, tools: &[(String, String)]) -> Vec<String> {
+    let own = wanted.rsplit(names::SEPARATOR).next().unwrap_or(wanted);
+    let same = tools.iter().filter(|(_, original)| original.eq_ignore_ascii_case(own));
+    let same: Vec<String> = same.take(MAX_NAMED).map(|(exposed, _)| exposed.clone()).collect();
+    if !same.is_empty() {
+        return same;
+    }
+    let originals: Vec<&str> = tools.iter().map(|(_, original)| original.as_str()).collect();
+    let near = nearest(own, &originals);
+    let near = tools.iter().filter(|(_, original)| near == Some(original.as_str()));
+    near.take(MAX_NAMED).map(|(exposed, _)| exposed.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_other_servers_and_bare_names() {
+        let tools = |names: &[(&str, &str)]| -> Vec<(String, String)> {
+            names.iter().map(|(exposed, original)| ((*exposed).to_owned(), (*original).to_owned())).collect()
+        };
+        let tools = tools(&[("git__git_status", "git_status"), ("a__search", "search"), ("b__search", "search")]);
+        for (wanted, expected) in [
+            ("git__git_statuss", &["git__git_status"][..]),
+            ("git_status", &["git__git_status"]),
+            ("svn__git_status", &["git__git_status"]),
+            ("git_statsu", &["git__git_status"]),
+            ("search", &["a__search", "b__search"]),
+            ("Search", &["a__search", "b__search"]),
+            ("delete_everything", &[]),
+            ("x", &[]),
+        ] {
+            assert_eq!(meant_among(wanted, &tools), expected, "{wanted}");
+        }
+    }
+}
