@@ -71,6 +71,7 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     findings.refusals.extend(absences::check(&absences::read(&page), &rooms, &sources));
     findings.refusals.extend(pages::unnamed_steps(&page, &sources));
     findings.warnings.extend(effects::idle(&sources));
+    findings.refusals.extend(effects::wrong_bans(&files));
     for (refusals, warnings) in [ratchet.judge(), modules.judge()] {
         findings.refusals.extend(refusals);
         findings.warnings.extend(warnings);

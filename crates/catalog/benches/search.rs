@@ -83,6 +83,7 @@ fn memory(criterion: &mut Criterion) {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a run by hand is given what it works on")]
 fn catalogs(criterion: &mut Criterion) {
     let most = std::env::var("SWITCHBOARD_BENCH_MOST").ok().and_then(|most| most.parse().ok()).unwrap_or(1_000_000);
     let words = words();

@@ -10,7 +10,7 @@ use switchboard_directory::View;
 use switchboard_gate::{Presented, agreed_with, provenance};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
-use switchboard_protocol::mgp::Place;
+use switchboard_protocol::mgp::NegotiationPlace;
 use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_protocol::{Era, Revision, bridge, proposals};
 use switchboard_services::{self as services, ToolFinder};
@@ -93,7 +93,7 @@ fn with_proposals(capabilities: Raw, said: Option<&Raw>) -> Raw {
 /// Capabilities of a server without what it agreed on with the kernel.
 fn without_mgp(capabilities: &Raw) -> Raw {
     let Ok(mut edit) = Edit::of(capabilities) else { return capabilities.clone() };
-    for place in Place::ALL {
+    for place in NegotiationPlace::ALL {
         edit = match place.path() {
             [outer, inner] if capabilities.at(&[outer, inner]).is_some() => {
                 match edit.within(outer, |object| object.remove(inner)) {

@@ -57,7 +57,7 @@ pub use import::{
     read_client_file, read_user_file, relative_paths, switch_denied_off,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
-pub use memory::{Memory, MemorySharing};
+pub use memory::{MemorySettings, MemorySharing};
 pub use oauth::OAuthClient;
 pub use parse::Config;
 pub use pins::PinMode;

@@ -12,7 +12,7 @@ pub(crate) const KEYS: &[&str] = &["enabled", "space", "dreams", "store", "shari
 
 /// The section `[memory]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemorySettings {
     /// Whether the memory is one of the servers (`enabled`). Without a word it is, where there is no configuration file.
     pub enabled: Option<bool>,
     /// The space that is used where a call names none (`space`).
@@ -49,7 +49,7 @@ impl MemorySharing {
     }
 }
 
-impl Default for Memory {
+impl Default for MemorySettings {
     fn default() -> Self {
         Self {
             enabled: None,
@@ -62,8 +62,8 @@ impl Default for Memory {
     }
 }
 
-pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<Memory, ConfigError> {
-    let usual = Memory::default();
+pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<MemorySettings, ConfigError> {
+    let usual = MemorySettings::default();
     let space = keys.string("space")?.unwrap_or_else(|| usual.space.clone());
     let name = |key: &str, space: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -86,7 +86,7 @@ pub(crate) fn read(keys: &Keys<'_>, environment: &Environment) -> Result<Memory,
         None => None,
     };
     let sharing = keys.word("sharing", MemorySharing::WORDS, MemorySharing::from_word)?;
-    Ok(Memory {
+    Ok(MemorySettings {
         enabled: keys.boolean("enabled")?,
         space,
         dreams: keys.boolean("dreams")?.unwrap_or(usual.dreams),
@@ -101,14 +101,17 @@ mod tests {
     use super::*;
     use crate::Config;
 
-    fn read(text: &str) -> Result<Memory, ConfigError> {
+    fn read(text: &str) -> Result<MemorySettings, ConfigError> {
         Config::parse("mgp.toml".as_ref(), text, &Environment::default()).map(|config| config.settings.memory)
     }
 
     #[test]
     fn what_is_not_said_is_as_usual() {
-        assert_eq!(read("").unwrap(), Memory::default());
-        assert_eq!(read("[memory]\nenabled = true").unwrap(), Memory { enabled: Some(true), ..Memory::default() });
+        assert_eq!(read("").unwrap(), MemorySettings::default());
+        assert_eq!(
+            read("[memory]\nenabled = true").unwrap(),
+            MemorySettings { enabled: Some(true), ..MemorySettings::default() }
+        );
     }
 
     #[test]

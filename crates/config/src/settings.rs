@@ -10,7 +10,7 @@ use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 use crate::auth::Auth;
 use crate::discovery::Discovery;
 use crate::flow::{BreakerSettings, RateSettings, Retry};
-use crate::memory::Memory;
+use crate::memory::MemorySettings;
 use crate::policy::{GateSettings, IsolationMode};
 use crate::profiles::ProfileSettings;
 use crate::secret::Secret;
@@ -54,7 +54,7 @@ pub struct Settings {
     /// An identity provider whose tokens are accepted (`[auth]`).
     pub auth: Option<Auth>,
     /// The memory that comes with Switchboard (`[memory]`).
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// Servers that come while the kernel runs, and registries (`[discovery]`).
     pub discovery: Discovery,
     /// Named parts of everything that is served (`[profiles.NAME]`).
@@ -81,7 +81,7 @@ impl Default for Settings {
             retry: Retry::default(),
             tools: ToolSettings::default(),
             auth: None,
-            memory: Memory::default(),
+            memory: MemorySettings::default(),
             discovery: Discovery::default(),
             profiles: BTreeMap::new(),
         }

@@ -34,7 +34,7 @@ use judge::Plain;
 
 /// One server's share of the directory.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct ListedServer {
     /// Its id in the configuration.
     pub id: Arc<str>,
     /// What it offers.
@@ -59,7 +59,7 @@ pub struct Source {
     pub built_in: bool,
 }
 
-impl Source {
+impl ListedServer {
     /// A server of which nothing is known but its lists.
     #[must_use]
     pub fn new(id: impl Into<Arc<str>>, lists: Arc<Lists>) -> Self {
@@ -98,7 +98,7 @@ impl Source {
 }
 
 /// The server whose tools keep their own names: nobody wants longer ones because something is built in.
-fn standing_alone(sources: &[Source]) -> Option<usize> {
+fn standing_alone(sources: &[ListedServer]) -> Option<usize> {
     if sources.len() == 1 {
         return Some(0);
     }
@@ -208,13 +208,13 @@ pub struct Directory {
 impl Directory {
     /// Puts the lists of all servers together.
     #[must_use]
-    pub fn build(sources: &[Source]) -> Self {
+    pub fn build(sources: &[ListedServer]) -> Self {
         let mut directory = Self {
             ids: sources.iter().map(|source| source.id.clone()).collect(),
             modern_tasks: sources.iter().map(|source| source.modern_tasks).collect(),
             namings: sources.iter().map(|source| source.policy.naming(&source.id)).collect(),
             standing_alone: standing_alone(sources),
-            plain: sources.iter().map(Source::plain).collect(),
+            plain: sources.iter().map(ListedServer::plain).collect(),
             claims: claims(sources),
             ..Self::default()
         };
@@ -244,7 +244,7 @@ impl Directory {
     }
 
     /// The forms of a definition that a client can be shown. What cannot be shown, or only to some, is noted.
-    fn fit(&mut self, source: &Source, kind: ListKind, name: &str, definition: &Raw) -> Option<Forms> {
+    fn fit(&mut self, source: &ListedServer, kind: ListKind, name: &str, definition: &Raw) -> Option<Forms> {
         let (forms, unfit) = match Forms::of(kind, definition) {
             Ok(forms) => {
                 let unfit = match &forms.legacy {
@@ -272,7 +272,7 @@ impl Directory {
         Some(forms)
     }
 
-    fn named(&mut self, sources: &[Source], kind: ListKind) -> Vec<Shown> {
+    fn named(&mut self, sources: &[ListedServer], kind: ListKind) -> Vec<Shown> {
         let mut shown = Vec::new();
         let mut skeletons: HashMap<String, String> = HashMap::new();
         for (server, source) in sources.iter().enumerate() {
@@ -349,8 +349,8 @@ impl Directory {
         shown
     }
 
-    fn resources(&mut self, sources: &[Source]) -> Vec<Shown> {
-        let uris = |source: &Source| -> Vec<(Raw, String)> {
+    fn resources(&mut self, sources: &[ListedServer]) -> Vec<Shown> {
+        let uris = |source: &ListedServer| -> Vec<(Raw, String)> {
             let uri = |item: &Raw| Some((item.clone(), item.member("uri")?.as_text()?));
             source.lists.resources.items.iter().filter_map(uri).collect()
         };
@@ -382,7 +382,7 @@ impl Directory {
     }
 
     /// Pages of tools can be read whether their server lists them or not.
-    fn pages(&mut self, sources: &[Source]) {
+    fn pages(&mut self, sources: &[ListedServer]) {
         for (server, source) in sources.iter().enumerate() {
             for uri in pages_of(source) {
                 let exposed = if self.is_contested(server, &uri) { apart(&source.id, &uri) } else { uri.clone() };
@@ -398,7 +398,7 @@ impl Directory {
             || self.claims.get(uri).is_some_and(|servers| servers.len() > 1)
     }
 
-    fn templates(&mut self, sources: &[Source]) -> Vec<Shown> {
+    fn templates(&mut self, sources: &[ListedServer]) -> Vec<Shown> {
         let mut shown = Vec::new();
         for (server, source) in sources.iter().enumerate() {
             for item in &source.lists.templates.items {
@@ -596,7 +596,7 @@ impl Directory {
     }
 }
 
-impl Source {
+impl ListedServer {
     /// Why something of it is held back, if it is.
     fn held(&self, kind: ListKind, name: &str) -> Option<&String> {
         if self.quarantine.is_empty() { None } else { self.quarantine.get(&pin_name(kind, name)) }
@@ -659,12 +659,12 @@ fn apart(server: &str, uri: &str) -> String {
 }
 
 /// The addresses of the pages of a server's tools.
-fn pages_of(source: &Source) -> impl Iterator<Item = String> {
+fn pages_of(source: &ListedServer) -> impl Iterator<Item = String> {
     source.lists.tools.items.iter().filter_map(|tool| ToolApp::of(tool)?.resource)
 }
 
 /// The servers that claim each address.
-fn claims(sources: &[Source]) -> HashMap<String, HashSet<usize>> {
+fn claims(sources: &[ListedServer]) -> HashMap<String, HashSet<usize>> {
     let mut claims: HashMap<String, HashSet<usize>> = HashMap::new();
     for (server, source) in sources.iter().enumerate() {
         let listed = source.lists.resources.items.iter().filter_map(|item| item.member("uri")?.as_text());

@@ -10,7 +10,7 @@ mod open_pages;
 mod record;
 mod view;
 
-pub use directory::{Directory, Hidden, Mended, Route, Source};
+pub use directory::{Directory, Hidden, ListedServer, Mended, Route};
 pub use open_pages::OpenPages;
 pub use record::put_on_record;
 pub use switchboard_upstream::{ListKind, Listing, Lists};

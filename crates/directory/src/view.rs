@@ -8,7 +8,7 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_upstream::{ListKind, Server, ToolNeeds, names};
 use switchboard_wire::Raw;
 
-use crate::{Directory, Hidden, Route, Source};
+use crate::{Directory, Hidden, ListedServer, Route};
 
 /// Permissions of single tools that are asked for, all tools of a server together.
 const MAX_TOOL_PERMISSIONS: usize = 256;
@@ -40,7 +40,7 @@ impl View {
     /// What these servers offer now. Each is told which permissions its tools need.
     #[must_use]
     pub fn of(servers: Vec<Arc<Server>>, generation: u64) -> Self {
-        let sources: Vec<_> = servers.iter().map(|server| Source::of(server)).collect();
+        let sources: Vec<_> = servers.iter().map(|server| ListedServer::of(server)).collect();
         let directory = Directory::build(&sources);
         for server in &servers {
             server.set_tool_needs(tool_needs(server, &directory));

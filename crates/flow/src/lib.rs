@@ -11,6 +11,7 @@ pub mod latency;
 pub mod lifecycle;
 pub mod meter;
 pub mod parking;
+pub mod phase;
 pub mod refusals;
 pub mod restart;
 pub mod retry;

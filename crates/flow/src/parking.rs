@@ -136,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn a_call_is_taken_up_once_by_who_got_the_token_for_the_same_request_and_in_time() {
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
@@ -156,6 +157,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn nobody_takes_the_places_of_all_and_places_become_free_in_time() {
         let began = Instant::now();
         let mut parking = Parking::default();
@@ -179,6 +181,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn what_may_not_go_on_is_taken_out() {
         let began = Instant::now();
         let mut parking = Parking::default();

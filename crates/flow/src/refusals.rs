@@ -35,6 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn refusals_are_counted_for_a_while() {
         let began = Instant::now();
         let mut refusals = Refusals::default();
@@ -44,6 +45,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn they_are_bounded() {
         let now = Instant::now();
         let mut refusals = Refusals::default();

@@ -45,7 +45,7 @@ impl ApprovalWatcher {
     }
 
     /// Whether a call of this process waits for it.
-    pub(super) fn is_watched(&self, id: &str) -> bool {
+    pub(crate) fn is_watched(&self, id: &str) -> bool {
         self.waiting.lock().contains_key(id)
     }
 

@@ -36,6 +36,7 @@ use tokio::time::Instant;
 use super::audit::{self, event, result, step};
 use super::refused::refused;
 use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
+use crate::approval_watcher::Watched;
 use crate::dialect::agreed_with;
 use callback::ask_by_callback;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -43,8 +44,6 @@ use ending::Ending;
 use question::{Question, message};
 pub(crate) use recheck::look_up_again;
 use waiting::until_refused;
-
-use crate::approval_watcher::Watched;
 
 /// How often a person is asked about one call, whose yes others of the same kind use before it.
 const MAX_ASKED: usize = 3;

@@ -9,8 +9,10 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use switchboard_config::{Config, Endpoint, Loaded, OAuthClient};
 use switchboard_peer::BoxFuture;
-use switchboard_peer::client::{Authorizer, Credentials, Wanted};
-use switchboard_peer::oauth::{Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Scopes};
+use switchboard_peer::client::{Authorizer, CredentialSource, Wanted};
+use switchboard_peer::oauth::{
+    Browser, MemoryVault, OAuth, OAuthError, OAuthGrant, OAuthOptions, OAuthScopes, RegisteredClient,
+};
 use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Store, StoreError};
 use tokio::sync::OnceCell;
@@ -183,7 +185,7 @@ impl UpstreamCredentials {
             }
             let browser = NoBrowser { server: wanted.server.to_owned(), redirect_uri: vault.redirect_uri() };
             let options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
-            let grant = Grant::Person(Arc::new(browser));
+            let grant = OAuthGrant::Person(Arc::new(browser));
             let oauth = OAuth::new(wanted.url, grant, options, Arc::new(vault.clone()));
             let oauth = oauth?;
             let mut known = self.known.lock();
@@ -203,14 +205,14 @@ fn machine(url: &str, client: &OAuthClient) -> Result<Machine, OAuthError> {
         client_id: client.client_id.clone(),
         client_secret: Some(client.client_secret.clone()),
     };
-    let scopes = Scopes::parse(&client.scopes.join(" "));
+    let scopes = OAuthScopes::parse(&client.scopes.join(" "));
     let options = OAuthOptions { registered: Some(registered), scopes, ..OAuthOptions::new(CLIENT_NAME) };
     // Kept in memory: another one is got in no time, and asks nobody.
-    let oauth = OAuth::new(url, Grant::Machine, options, Arc::new(Memory::default()))?;
+    let oauth = OAuth::new(url, OAuthGrant::Machine, options, Arc::new(MemoryVault::default()))?;
     Ok(Machine { url: url.to_owned(), client: client.clone(), oauth: Arc::new(oauth) })
 }
 
-impl Credentials for UpstreamCredentials {
+impl CredentialSource for UpstreamCredentials {
     fn has_own(&self, server: &str, principal: &str) -> bool {
         self.owners.read().get(server).is_some_and(|owners| owners.contains(principal))
     }

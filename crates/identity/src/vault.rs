@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::{AuthorizeError, Authorizer, Refusal};
 use switchboard_peer::oauth::{
-    AuthMethod, OAuth, RegisteredClient, Registration, Scopes, Secret, TokenKey, Tokens, Vault,
+    AuthMethod, OAuth, OAuthScopes, OAuthTokens, RegisteredClient, Registration, Secret, TokenKey, Vault,
 };
 use switchboard_protocol::fault::error_chain;
 use switchboard_store::{Credential, Store, StoreError};
@@ -253,17 +253,17 @@ fn secret(secret: &Secret) -> String {
 }
 
 impl Vault for StoredVault {
-    fn tokens(&self, key: &TokenKey) -> Option<Tokens> {
+    fn tokens(&self, key: &TokenKey) -> Option<OAuthTokens> {
         let kept: KeptTokens = self.get(&slot(&["tokens", &key.resource, &key.issuer]))?;
-        Some(Tokens {
+        Some(OAuthTokens {
             access: kept.access.into(),
             refresh: kept.refresh.map(Secret::from),
             expires_at: time(kept.expires_at),
-            requested: Scopes::parse(&kept.requested),
+            requested: OAuthScopes::parse(&kept.requested),
         })
     }
 
-    fn keep_tokens(&self, key: &TokenKey, tokens: Option<Tokens>) {
+    fn keep_tokens(&self, key: &TokenKey, tokens: Option<OAuthTokens>) {
         let is_loss = tokens.as_ref().is_none_or(|tokens| tokens.refresh.is_none());
         let text = tokens.and_then(|tokens| {
             let kept = KeptTokens {
@@ -346,12 +346,12 @@ mod tests {
     use super::*;
     use crate::tokens::tests::store;
 
-    fn tokens(access: &str, refresh: Option<&str>) -> Tokens {
-        Tokens {
+    fn tokens(access: &str, refresh: Option<&str>) -> OAuthTokens {
+        OAuthTokens {
             access: access.into(),
             refresh: refresh.map(Secret::from),
             expires_at: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(77)),
-            requested: Scopes::parse("a b"),
+            requested: OAuthScopes::parse("a b"),
         }
     }
 

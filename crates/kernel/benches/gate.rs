@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
 use serde_json::json;
-use switchboard_directory::{Directory, Listing, Lists, Source};
+use switchboard_directory::{Directory, ListedServer, Listing, Lists};
 use switchboard_kernel::ToolPolicy;
 use switchboard_policy::access::{AccessTable, Rule};
 use switchboard_policy::permission::{self, Decided, Decision, Policy};
@@ -57,7 +57,7 @@ fn directory(tool: &serde_json::Value) -> Directory {
             items.push(tool.clone());
             let items = items.iter().map(|item| Raw::from_value(item).expect("JSON")).collect();
             let lists = Lists { tools: Listing { items, ..Listing::default() }, ..Lists::default() };
-            Source::new(format!("tools{server}"), lists.into())
+            ListedServer::new(format!("tools{server}"), lists.into())
         })
         .collect();
     Directory::build(&sources)

@@ -30,7 +30,7 @@ use crate::services::house::{
     AccessRights, BackgroundWork, ClientSessions, Conduct, Entitlements, EventHouse, GateAnswers, OngoingCalls,
     ProfileTools, RecordKeeping, RegistryHouse, Requester, ServerDirectory, ServerView, Setup,
 };
-use crate::services::registry::{self, Asker, Offer, OfferedServer, Registrar, ServerOffers, ServerRegistration};
+use crate::services::registry::{self, Asker, OfferedServer, Registrar, ServerOffer, ServerOffers, ServerRegistration};
 use crate::services::{Services, ToolContext, table};
 use moment::{RightsNow, ServersNow};
 
@@ -67,7 +67,7 @@ impl Kernel {
     ///
     /// # Errors
     /// It cannot be known now what they may use.
-    pub async fn offered_for(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+    pub async fn offered_for(&self, asker: &Asker, needed: &str) -> Result<Vec<ServerOffer>, Fault> {
         registry::offered_for(self, asker, needed).await
     }
 

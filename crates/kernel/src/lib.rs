@@ -33,8 +33,8 @@ pub use switchboard_gate::SAID_BY;
 use switchboard_protocol::bridge;
 use switchboard_services as services;
 pub use switchboard_services::registry::{
-    Asker, Builder, Creating, KnownServer, Lifetime, Offer, OfferedServer, Registering, Run, ServerOffers,
-    ServerRegistration, Source,
+    Asker, Builder, Creating, KnownServer, Lifetime, OfferedServer, Registering, Run, ServerOffer, ServerOffers,
+    ServerRegistration, ServerSource,
 };
 pub use switchboard_services::table::{OwnName, own_names};
 pub use switchboard_services::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_flow::meter::Rate;
-use switchboard_peer::client::Credentials;
+use switchboard_peer::client::CredentialSource;
 pub use switchboard_upstream::{
     PinPolicy, PressurePolicy, PromptPolicy, Restart, ServerPolicy, ServerSpec, Sharing, Upkeep,
 };
@@ -41,7 +41,7 @@ pub struct KernelOptions {
     /// Processes that are started at once.
     pub concurrent_starts: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
-    pub credentials: Option<Arc<dyn Credentials>>,
+    pub credentials: Option<Arc<dyn CredentialSource>>,
     /// How calls are judged.
     pub gate: GateOptions,
     /// Which tools clients are given.

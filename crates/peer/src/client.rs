@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, CallError, Handler, Remote, duplex};
 
-pub use self::authorize::{AuthorizeError, Authorizer, Credentials, Refusal, Wanted};
+pub use self::authorize::{AuthorizeError, Authorizer, CredentialSource, Refusal, Wanted};
 
 /// Where a server is.
 #[derive(Clone)]

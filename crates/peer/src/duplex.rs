@@ -38,7 +38,7 @@ pub enum Role {
 
 /// How a connection behaves.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct DuplexOptions {
     /// Which end we are.
     pub role: Role,
     /// Bounds on one message.
@@ -57,7 +57,7 @@ pub struct Options {
     pub write_timeout: Duration,
 }
 
-impl Options {
+impl DuplexOptions {
     /// The usual bounds.
     #[must_use]
     pub fn new(role: Role) -> Self {
@@ -111,7 +111,7 @@ pub struct Started {
 }
 
 /// Runs a connection over a pair of byte streams.
-pub fn start<R, W>(reader: R, writer: W, options: Options, handler: Arc<dyn Handler>) -> Started
+pub fn start<R, W>(reader: R, writer: W, options: DuplexOptions, handler: Arc<dyn Handler>) -> Started
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,

@@ -34,8 +34,8 @@ pub use self::browser::{Browser, Loopback};
 pub use self::error::OAuthError;
 pub use self::keys::signing_keys;
 pub use self::registration::AuthMethod;
-pub use self::scope::Scopes;
-pub use self::vault::{Memory, Registration, TokenKey, Tokens, Vault};
+pub use self::scope::OAuthScopes;
+pub use self::vault::{MemoryVault, OAuthTokens, Registration, TokenKey, Vault};
 pub use switchboard_protocol::Secret;
 
 use self::flow::{Flow, bearer};
@@ -53,7 +53,7 @@ pub struct OAuthOptions {
     /// A client id that was given to us beforehand. It goes before every other way.
     pub registered: Option<RegisteredClient>,
     /// The scopes to ask for where a server does not say which it wants at the moment; without any, all that it names.
-    pub scopes: Scopes,
+    pub scopes: OAuthScopes,
     /// Whether to ask for refresh tokens where they have a scope of their own.
     pub offline_access: bool,
 }
@@ -66,7 +66,7 @@ impl OAuthOptions {
             client_name: client_name.into(),
             client_metadata_url: None,
             registered: None,
-            scopes: Scopes::default(),
+            scopes: OAuthScopes::default(),
             offline_access: true,
         }
     }
@@ -85,14 +85,14 @@ pub struct RegisteredClient {
 
 /// On whose behalf tokens are asked for.
 #[derive(Clone)]
-pub enum Grant {
+pub enum OAuthGrant {
     /// That of a person, who is asked in a browser.
     Person(Arc<dyn Browser>),
     /// Our own, with the registered client's password.
     Machine,
 }
 
-impl fmt::Debug for Grant {
+impl fmt::Debug for OAuthGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Person(_) => "Person",
@@ -120,7 +120,12 @@ impl OAuth {
     ///
     /// # Errors
     /// An address cannot be used: neither encrypted nor on this machine, or no valid client metadata address.
-    pub fn new(server: &str, grant: Grant, options: OAuthOptions, vault: Arc<dyn Vault>) -> Result<Self, OAuthError> {
+    pub fn new(
+        server: &str,
+        grant: OAuthGrant,
+        options: OAuthOptions,
+        vault: Arc<dyn Vault>,
+    ) -> Result<Self, OAuthError> {
         const STEP: &str = "preparing authorization";
         let bad =
             |address: &str, why: String| OAuthError::BadAddress { step: STEP, address: fetch::redact(address), why };

@@ -41,6 +41,6 @@ mod version;
 pub use envelope::{ConfirmationRequest, Rejection, RejectionCode, RejectionStatus};
 pub use extension::{Extension, ExtensionSet};
 pub use metadata::{Confirmation, Delegation, Malformed, Metadata};
-pub use negotiation::{Agreement, EXTENSION_ID, Offer, Place, ServerDeclaration};
+pub use negotiation::{Agreement, EXTENSION_ID, NegotiationPlace, Offer, ServerDeclaration};
 pub use version::{Compatibility, VERSION};
 pub use words::{ApprovalPolicy, DefaultPolicy, RestartMode, Risk, TrustLevel, ValidatorName};

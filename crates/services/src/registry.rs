@@ -28,13 +28,13 @@ use switchboard_upstream::{ServerSpec, names};
 
 use super::house::{AccessRights, RecordKeeping, RegistryHouse, ServerDirectory, Setup};
 pub use super::server_offers::{
-    Builder, Creating, KnownServer, Lifetime, Registering, Run, ServerOffers, ServerRegistration, Source,
+    Builder, Creating, KnownServer, Lifetime, Registering, Run, ServerOffers, ServerRegistration, ServerSource,
 };
 pub(super) use create::Written;
 use listing::Listing;
 pub use listing::{Asker, OfferedServer};
-pub use recommend::Offer;
 use recommend::Recommender;
+pub use recommend::ServerOffer;
 pub(super) use tools::ROWS;
 
 /// What the kernel keeps of servers that come and go.
@@ -195,6 +195,6 @@ pub async fn offered_for<H: ServerDirectory + AccessRights + RecordKeeping + Set
     house: &H,
     asker: &Asker,
     needed: &str,
-) -> Result<Vec<Offer>, Fault> {
+) -> Result<Vec<ServerOffer>, Fault> {
     Recommender::of(house).offers(asker, needed).await
 }

@@ -19,7 +19,7 @@ pub struct ServerOffers {
     /// Turns a registration into a server. Without one, nothing can be registered or written.
     pub builder: Option<Arc<dyn Builder>>,
     /// Registries in which servers are looked for that are not connected.
-    pub sources: Vec<Arc<dyn Source>>,
+    pub sources: Vec<Arc<dyn ServerSource>>,
 }
 
 /// Who may register servers, and what holds for these.
@@ -142,7 +142,7 @@ pub trait Builder: std::fmt::Debug + Send + Sync {
 }
 
 /// A registry of servers that are somewhere else.
-pub trait Source: std::fmt::Debug + Send + Sync {
+pub trait ServerSource: std::fmt::Debug + Send + Sync {
     /// Its address, for people.
     fn address(&self) -> &str;
 

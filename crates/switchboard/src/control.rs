@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_kernel::{Kernel, OWNER, SERVERS_LIST, SERVERS_ORDER};
-use switchboard_peer::duplex::{self, Connection, Options, Role};
+use switchboard_peer::duplex::{self, Connection, DuplexOptions, Role};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote as _, Reply};
 use switchboard_protocol::mgp::method;
 use switchboard_protocol::proposals::manifest::GET_MANIFEST;
@@ -118,7 +118,7 @@ async fn serve(listener: UnixListener, window: Window, ended: CancellationToken)
         };
         // Who comes when all places are taken finds the connection closed.
         let (true, Ok(place)) = (is_owner(&stream), places.clone().try_acquire_owned()) else { continue };
-        let options = Options { principal: OWNER.into(), admin: true, ..Options::new(Role::Server) };
+        let options = DuplexOptions { principal: OWNER.into(), admin: true, ..DuplexOptions::new(Role::Server) };
         let (reader, writer) = stream.into_split();
         let started = duplex::start(reader, writer, options, Arc::new(window.clone()));
         let ended = ended.clone();
@@ -197,7 +197,7 @@ impl Running {
             match UnixStream::connect(&path).await {
                 Ok(stream) => {
                     let (reader, writer) = stream.into_split();
-                    let started = duplex::start(reader, writer, Options::new(Role::Client), Arc::new(Deaf));
+                    let started = duplex::start(reader, writer, DuplexOptions::new(Role::Client), Arc::new(Deaf));
                     found.push(Self { process, connection: started.connection });
                 }
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {

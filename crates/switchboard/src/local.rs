@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use switchboard_config::{Loaded, Server};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{COMMAND_LINE, Kernel, Restart, ServerSpec, names};
-use switchboard_peer::duplex::{self, Connection, Options, Role};
+use switchboard_peer::duplex::{self, Connection, DuplexOptions, Role};
 use switchboard_peer::{Call, Handler, Remote as _};
 use switchboard_protocol::Revision;
 use switchboard_protocol::mcp::method;
@@ -152,7 +152,7 @@ impl Local {
         let limits = specs::message_limits(&self.loaded.config.settings);
         let (ours, theirs) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(theirs);
-        let options = Options { limits, profile, ..Options::new(Role::Server) };
+        let options = DuplexOptions { limits, profile, ..DuplexOptions::new(Role::Server) };
         let _served = duplex::start(reader, writer, options, Arc::new(self.kernel.clone()));
         let (reader, writer) = tokio::io::split(ours);
         Client::greet(reader, writer, &self.loaded, capabilities, handler).await
@@ -210,7 +210,7 @@ impl Client {
         handler: Arc<dyn Handler>,
     ) -> Result<Self, Failure> {
         let settings = &loaded.config.settings;
-        let options = Options { limits: specs::message_limits(settings), ..Options::new(Role::Client) };
+        let options = DuplexOptions { limits: specs::message_limits(settings), ..DuplexOptions::new(Role::Client) };
         let connection = duplex::start(reader, writer, options, handler).connection;
         let client = Self { connection, longest: settings.limits.call_timeout_max + GOODBYE };
         let info = object(&[("name", Raw::string(COMMAND_LINE)), ("version", Raw::string(env!("CARGO_PKG_VERSION")))]);

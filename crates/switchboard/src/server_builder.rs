@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use switchboard_config::{IsolationMode, RegistrySettings, Settings};
 use switchboard_kernel::{
     Builder, Creating, Isolation, Lifetime, Registering, Restart, Run, ServerOffers, ServerPolicy, ServerRegistration,
-    ServerSpec, Sharing, Source, Upkeep,
+    ServerSource, ServerSpec, Sharing, Upkeep,
 };
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_transport::child::CommandSpec;
@@ -44,7 +44,7 @@ pub(crate) fn offers(settings: &Settings, data_dir: &Path) -> ServerOffers {
         most: said.create.most,
         idle: said.create.idle,
     });
-    let source = |registry: &RegistrySettings| -> Option<Arc<dyn Source>> {
+    let source = |registry: &RegistrySettings| -> Option<Arc<dyn ServerSource>> {
         match Reader::of(registry) {
             Ok(reader) => Some(Arc::new(Registry::new(reader))),
             Err(error) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use switchboard_config::{Loaded, Settings, Sources};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::Kernel;
-use switchboard_peer::duplex::{self, Options, Role};
+use switchboard_peer::duplex::{self, DuplexOptions, Role};
 use switchboard_store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -64,7 +64,7 @@ struct Hosted {
     kernel: Kernel,
     settings: Settings,
     /// How clients over a stream are served.
-    options: Options,
+    options: DuplexOptions,
     store: Store,
     memory: Option<memory::BuiltIn>,
     reload: Reload,
@@ -115,8 +115,8 @@ impl Hosted {
 }
 
 /// How a client is served over a stream.
-pub(crate) fn stream_options(settings: &Settings) -> Options {
-    let mut options = Options::new(Role::Server);
+pub(crate) fn stream_options(settings: &Settings) -> DuplexOptions {
+    let mut options = DuplexOptions::new(Role::Server);
     options.limits = specs::message_limits(settings);
     options.concurrent_requests = settings.limits.session_requests;
     options
@@ -126,7 +126,8 @@ async fn own(mut signals: Signals, sources: Sources, loaded: Loaded, profile: Op
     let hosted = Hosted::start(sources, loaded).await?;
     let kernel = &hosted.kernel;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    let started = duplex::start(input, output, Options { profile, ..hosted.options.clone() }, Arc::new(kernel.clone()));
+    let started =
+        duplex::start(input, output, DuplexOptions { profile, ..hosted.options.clone() }, Arc::new(kernel.clone()));
     let signalled = tokio::select! {
         () = started.finished.cancelled() => false,
         // Nobody hears the answers any more: what waits for a person is not made, what runs is cancelled.

@@ -50,7 +50,7 @@ pub use self::decide::{
     ConfinementGrant, ConfinementMode, Decision, FilesystemScope, NetworkScope, Overrides, confined,
 };
 pub use self::host::{BadHost, HostRule};
-pub use self::order::{Ability, Refusal, Report};
+pub use self::order::{Ability, ConfinementReport, Refusal};
 pub use self::places::{ConfinedServer, Places};
 pub use self::profile::{ConfinementProfile, FileAccess, NetworkAccess, Scratch, Violation};
 
@@ -113,6 +113,6 @@ pub fn run(_word: &str) -> Result<std::convert::Infallible, Refusal> {
 /// # Errors
 /// Never.
 #[cfg(not(target_os = "linux"))]
-pub async fn ability() -> Result<Report, Refusal> {
-    Ok(Report::default())
+pub async fn ability() -> Result<ConfinementReport, Refusal> {
+    Ok(ConfinementReport::default())
 }

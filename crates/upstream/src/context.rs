@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard_peer::Caller;
-use switchboard_peer::client::Credentials;
+use switchboard_peer::client::CredentialSource;
 use switchboard_protocol::mgp::Extension;
 use switchboard_wire::Limits;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ pub struct ServerContext {
     /// Elements taken of one list.
     pub list_items: usize,
     /// Credentials for servers over HTTP that have none in their configuration.
-    pub credentials: Option<Arc<dyn Credentials>>,
+    pub credentials: Option<Arc<dyn CredentialSource>>,
     /// Turns to start a connection.
     pub turns: StartTurns,
     /// What runs beside the servers.

@@ -49,6 +49,7 @@ pub use pressure::Trial;
 pub use states::{RequestStates, StateOwnership, StatefulRequest};
 pub use stats::{Activity, Latency, Stats};
 pub use supervisor::{Order, chance, millis, speaks_of_life};
+pub use switchboard_flow::phase::Phase;
 pub use watching::{CallOutcome, WatchedResources};
 
 /// The pause before a client's own connection is tried a second time; it doubles up to [`LONGEST_PAUSE`].
@@ -60,58 +61,6 @@ const MOST_PERMISSIONS: usize = 64;
 
 /// How long a call that found the server may take to get to it.
 const LATECOMERS: Duration = Duration::from_millis(200);
-
-/// Where a server is in its life.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Phase {
-    /// Being started for the first time.
-    Starting,
-    /// Connected.
-    Ready,
-    /// Lost, and being started again.
-    Restarting(String),
-    /// Could not be started; tried again later if it may be.
-    Failed(String),
-    /// Not accepted, whatever it does.
-    Refused(String),
-    /// Finishes the calls that run, and takes no others.
-    Draining,
-    /// Not running because nobody uses it; the next call starts it.
-    Asleep,
-    /// Stopped on purpose.
-    Stopped,
-}
-
-impl Phase {
-    /// One word for it.
-    #[must_use]
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Restarting(_) => "restarting",
-            Self::Failed(_) => "failed",
-            Self::Refused(_) => "refused",
-            Self::Draining => "draining",
-            Self::Asleep => "asleep",
-            Self::Stopped => "stopped",
-        }
-    }
-
-    /// Why it is not there, where somebody said so.
-    #[must_use]
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::Restarting(why) | Self::Failed(why) | Self::Refused(why) => Some(why),
-            Self::Starting | Self::Ready | Self::Draining | Self::Asleep | Self::Stopped => None,
-        }
-    }
-
-    /// Whether the first attempt has come to an end.
-    pub const fn is_settled(&self) -> bool {
-        !matches!(self, Self::Starting)
-    }
-}
 
 /// The connection that all clients of a server share, and that its lists come from.
 pub struct SharedConnection {

@@ -218,6 +218,7 @@ fn what_runs_unasked_destroys_nothing_and_sends_nothing_secret() {
 
 /// Calls inside of calls and long chains are each looked at once.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn nested_javascript_is_read_in_linear_time() {
     let begun = std::time::Instant::now();
     for source in [

@@ -385,6 +385,7 @@ fn definitions_nobody_tuned_for_are_judged_well() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn a_definition_is_judged_quickly() {
     let cases: Vec<Value> = include_str!("corpus/tools_fit.jsonl")
         .lines()

@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Event {
+pub struct SseEvent {
     /// The type; `None` means `message`.
     pub event: Option<String>,
     /// The id to resume after.
@@ -30,7 +30,7 @@ pub struct Decoder {
     at_start: bool,
     /// A carriage return ended the last line, so a line feed right behind it belongs to it.
     after_return: bool,
-    event: Event,
+    event: SseEvent,
     data: BytesMut,
     touched: bool,
 }
@@ -45,7 +45,7 @@ impl Decoder {
             limit,
             at_start: true,
             after_return: false,
-            event: Event::default(),
+            event: SseEvent::default(),
             data: BytesMut::new(),
             touched: false,
         }
@@ -60,7 +60,7 @@ impl Decoder {
     ///
     /// # Errors
     /// The event exceeds the limit. The stream cannot be read further.
-    pub fn next_event(&mut self) -> Result<Option<Event>, EventTooLong> {
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, EventTooLong> {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
                 if let Some(event) = self.dispatch() {
@@ -116,19 +116,19 @@ impl Decoder {
         self.touched = true;
     }
 
-    fn dispatch(&mut self) -> Option<Event> {
+    fn dispatch(&mut self) -> Option<SseEvent> {
         if !std::mem::take(&mut self.touched) {
             return None;
         }
         let mut data = std::mem::take(&mut self.data).freeze();
         data.truncate(data.len().saturating_sub(1));
-        Some(Event { data, ..std::mem::take(&mut self.event) })
+        Some(SseEvent { data, ..std::mem::take(&mut self.event) })
     }
 }
 
 /// Writes one event.
 #[must_use]
-pub fn encode(event: &Event) -> Bytes {
+pub fn encode(event: &SseEvent) -> Bytes {
     let mut out = BytesMut::with_capacity(event.data.len() + 64);
     let mut field = |name: &[u8], value: &[u8]| {
         out.extend_from_slice(name);

@@ -4,7 +4,8 @@
 //! of effect has a table of the places that may have it, with the reason; everywhere else the value is an argument. The
 //! sentences of ARCHITECTURE.md that begin with "It knows no" rest on these tables and on those of the edges.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::code::{code, is_source};
 
@@ -229,6 +230,30 @@ pub(super) fn is_allowed_in(effect: &str, name: &str) -> bool {
     effects.flat_map(|effect| effect.allowed).any(|place| place.name == name)
 }
 
+/// Crates whose `clippy.toml` does not say what the table says: one of its own, without the bans of the root, for who has effects
+/// anywhere, and none for the rest.
+pub(super) fn wrong_bans(files: &[PathBuf]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let crates: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|path| path.strip_prefix("crates").ok()?.components().next()?.as_os_str().to_str())
+        .collect();
+    for name in crates {
+        let has_effects = EFFECTS.iter().flat_map(|effect| effect.allowed).any(|place| place.name == name);
+        let opts_out = files.contains(&PathBuf::from(format!("crates/{name}/clippy.toml")));
+        match (has_effects, opts_out) {
+            (true, false) => {
+                wrong.push(format!("crate `{name}` has effects in effects.rs, and no clippy.toml that lets it"));
+            }
+            (false, true) => {
+                wrong.push(format!("crate `{name}` has no effects in effects.rs: its clippy.toml lifts the bans"));
+            }
+            _ => {}
+        }
+    }
+    wrong
+}
+
 /// What a source file does to the outside without being in the table, one sentence a place.
 pub(super) fn check(path: &Path, text: &str) -> Vec<String> {
     if !is_source(path) {
@@ -327,6 +352,17 @@ mod tests {
     fn every_place_in_the_tables_has_a_reason() {
         assert!(EFFECTS.iter().flat_map(|effect| effect.allowed).all(|place| place.why.len() > 5));
         assert!(is_allowed_in("reads a clock", "gate") && !is_allowed_in("reads a clock", "flow"));
+    }
+
+    #[test]
+    fn the_bans_of_clippy_are_lifted_for_who_has_effects() {
+        let files = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert!(
+            wrong_bans(&files(&["crates/gate/src/lib.rs", "crates/gate/clippy.toml", "crates/flow/src/lib.rs"]))
+                .is_empty()
+        );
+        assert_eq!(wrong_bans(&files(&["crates/gate/src/lib.rs"])).len(), 1);
+        assert_eq!(wrong_bans(&files(&["crates/flow/src/lib.rs", "crates/flow/clippy.toml"])).len(), 1);
     }
 
     #[test]

@@ -115,7 +115,8 @@ impl Client {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
         let handler = server.server().unwrap().into_handler();
-        let options = duplex::Options { principal: principal.into(), ..duplex::Options::new(duplex::Role::Server) };
+        let options =
+            duplex::DuplexOptions { principal: principal.into(), ..duplex::DuplexOptions::new(duplex::Role::Server) };
         let started = duplex::start(reader, writer, options, handler);
         let (reader, writer) = tokio::io::split(ours);
         let mut client = Self { reader: BufReader::new(reader), writer, id: 0, notices: Vec::new(), _started: started };

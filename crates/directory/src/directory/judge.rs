@@ -14,7 +14,7 @@ use switchboard_validators::acting::Outlook;
 use switchboard_validators::arguments::Dialing;
 use switchboard_wire::Raw;
 
-use super::{Curated, ListKind, Source, template};
+use super::{Curated, ListKind, ListedServer, template};
 
 /// Words without which a definition of a resource says nothing of its dangers.
 const TELLING: [&str; 5] = ["security", "risk_level", "requires_confirmation", "cost", "required_scopes"];
@@ -28,7 +28,7 @@ pub(super) struct Plain {
     pub(super) named: Arc<ToolPolicy>,
 }
 
-impl Source {
+impl ListedServer {
     /// What holds for a tool.
     pub(super) fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
         let mut security = ToolSecurity::of(definition);

@@ -35,15 +35,15 @@ mod tests {
     use switchboard_upstream::{Listing, Lists};
     use switchboard_wire::Raw;
 
-    use super::super::Source;
+    use super::super::ListedServer;
     use super::*;
 
-    fn source(id: &str, tools: &[&str]) -> Source {
+    fn source(id: &str, tools: &[&str]) -> ListedServer {
         let tool = |name: &&str| {
             Raw::from_value(&serde_json::json!({"name": name, "inputSchema": {"type": "object"}})).unwrap()
         };
         let tools = Listing { items: tools.iter().map(tool).collect(), ..Listing::default() };
-        Source::new(id, Arc::new(Lists { tools, ..Lists::default() }))
+        ListedServer::new(id, Arc::new(Lists { tools, ..Lists::default() }))
     }
 
     #[test]

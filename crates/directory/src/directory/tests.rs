@@ -9,7 +9,7 @@ fn raw(text: &str) -> Raw {
     Raw::parse(text.to_owned(), &Limits::default()).unwrap()
 }
 
-fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
+fn source(id: &str, tools: &[&str], resources: &[&str]) -> ListedServer {
     let tool =
         |name: &&str| raw(&format!(r#"{{"name":"{name}","security":{{"x":1.10}},"inputSchema":{{"type":"object"}}}}"#));
     let resource = |uri: &&str| raw(&format!(r#"{{"uri":"{uri}","name":"r","x":1}}"#));
@@ -18,7 +18,7 @@ fn source(id: &str, tools: &[&str], resources: &[&str]) -> Source {
         resources: Listing { items: resources.iter().map(resource).collect(), ..Listing::default() },
         ..Lists::default()
     };
-    Source::new(id, Arc::new(lists))
+    ListedServer::new(id, Arc::new(lists))
 }
 
 const PLAIN: Dialect = Dialect { legacy: false, mgp: false };

@@ -6,6 +6,7 @@ fn request(id: &str, kind: CallbackType) -> CallbackRequest {
     CallbackRequest::new(id, kind)
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn table() -> (CallbackTable, CallbackOrigin, Instant) {
     (
         CallbackTable::new(CallbackLimits { of_server: 3, ..CallbackLimits::default() }),
@@ -133,6 +134,7 @@ fn it_is_put_again_three_times_and_then_given_up() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn the_questions_of_one_principal_shut_off_nobody_elses() {
     let limits = CallbackLimits { open: 16, of_server: 8, of_principal: 4, ..CallbackLimits::default() };
     let (mut table, now) = (CallbackTable::new(limits), Instant::now());

@@ -46,6 +46,7 @@ fn pieces_pass_as_they_come_and_missing_ones_are_asked_for_once() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn what_could_not_be_sent_comes_next() {
     let (mut stream, now) = (stream(), Instant::now());
     (0..3).for_each(|index| drop(stream.take(piece(index))));
@@ -56,6 +57,7 @@ fn what_could_not_be_sent_comes_next() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn a_pace_holds_back_and_zero_halts() {
     let (mut stream, now) = (stream(), Instant::now());
     stream.set_pace(10.0, now);
@@ -71,6 +73,7 @@ fn a_pace_holds_back_and_zero_halts() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn what_was_let_go_is_said_to_be_lost() {
     let small = StreamBounds { bytes: 1 << 20, pieces: 2, total: 1 << 20 };
     let mut stream = Stream::new(ledger(small));
@@ -83,6 +86,7 @@ fn what_was_let_go_is_said_to_be_lost() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn a_reader_that_comes_back_gets_what_it_lacks() {
     let (mut stream, now) = (stream(), Instant::now());
     (0..4).for_each(|index| drop(stream.take(piece(index))));
@@ -142,6 +146,7 @@ fn tokens_open_with_their_key_only() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn a_full_house_still_lets_pieces_pass() {
     let tight = ledger(StreamBounds { bytes: 1 << 10, pieces: 8, total: 300 });
     let mut streams: Vec<Stream> = (0..50).map(|_| Stream::new(tight.clone())).collect();
@@ -162,6 +167,7 @@ proptest! {
     /// Whatever comes: bounds hold, no piece is sent twice, each that came is sent unless it was let go, and the books
     /// are even at the end.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn laws(indices in proptest::collection::vec(0u64..60, 0..200), take_every in 1usize..5, pieces in 1usize..20) {
         let bounds = StreamBounds { bytes: 4 << 10, pieces, total: 6 << 10 };
         let ledger = ledger(bounds);
@@ -199,6 +205,7 @@ proptest! {
 
 proptest! {
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn a_reader_that_goes_on_where_it_stopped_misses_nothing(
         order in Just((0..24u64).collect::<Vec<_>>()).prop_shuffle(),
         come in 1..24usize,
@@ -226,6 +233,7 @@ proptest! {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn what_was_let_go_before_it_was_sent_is_not_passed_over() {
     let bounds = StreamBounds { pieces: 2, ..StreamBounds::default() };
     let (mut stream, now) = (Stream::new(ledger(bounds)), Instant::now());

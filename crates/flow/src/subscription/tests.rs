@@ -74,6 +74,7 @@ fn told(pairs: &[(&str, u64)]) -> Vec<(String, u64)> {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn each_counts_its_own() {
     let (mut book, now) = (Book::new(SubscriptionLimits::default()), Instant::now());
     book.subscribe("one".into(), wanted("ann", &["tool.*"]), now).expect("room");
@@ -86,6 +87,7 @@ fn each_counts_its_own() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn an_event_that_was_asked_for_by_two_patterns_comes_once() {
     let (mut book, now) = (Book::new(SubscriptionLimits::default()), Instant::now());
     book.subscribe("one".into(), wanted("ann", &["model.*", "model.a"]), now).expect("room");
@@ -95,6 +97,7 @@ fn an_event_that_was_asked_for_by_two_patterns_comes_once() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn what_was_missed_can_be_had_again_as_far_as_it_is_kept() {
     let limits = SubscriptionLimits { events: 3, ..SubscriptionLimits::default() };
     let (mut book, now) = (Book::new(limits), Instant::now());
@@ -114,6 +117,7 @@ fn what_was_missed_can_be_had_again_as_far_as_it_is_kept() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn lives_end_and_asking_prolongs_them() {
     let (mut book, now) = (Book::<u32>::new(SubscriptionLimits::default()), Instant::now());
     let short = WantedEvents { life: Some(Duration::from_secs(10)), ..wanted("ann", &["a"]) };
@@ -130,6 +134,7 @@ fn lives_end_and_asking_prolongs_them() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
 fn nobody_takes_all_the_room() {
     let limits = SubscriptionLimits { subscriptions: 3, of_one: 2, patterns: 1, ..SubscriptionLimits::default() };
     let (mut book, now) = (Book::<u32>::new(limits), Instant::now());
@@ -145,6 +150,7 @@ fn nobody_takes_all_the_room() {
 proptest! {
     /// Numbers grow by one, what is kept stays within bounds, and the books are even when all have gone.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test begins somewhere")]
     fn laws(steps in proptest::collection::vec((0u8..4, 0usize..6), 0..200)) {
         let limits = SubscriptionLimits { events: 5, bytes: 200, subscriptions: 6, ..SubscriptionLimits::default() };
         let (mut book, now) = (Book::new(limits), Instant::now());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_kernel::{Kernel, Restart, ServerSpec, Sharing};
 use switchboard_peer::client::{EraChoice, Target};
-use switchboard_peer::duplex::{self, Connection, Options, Role};
+use switchboard_peer::duplex::{self, Connection, DuplexOptions, Role};
 use switchboard_peer::{BoxFuture, Call, Context, Handler, Remote as _, Reply};
 use switchboard_protocol::Era;
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
@@ -70,13 +70,13 @@ pub(crate) async fn wire(kernel: &Kernel, principal: &str, era: Era) -> Wire {
 pub(crate) async fn wire_that_thinks(kernel: &Kernel, principal: &str, era: Era, thinks: Duration) -> Wire {
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let (reader, writer) = tokio::io::split(theirs);
-    let options = Options { principal: principal.into(), ..Options::new(Role::Server) };
+    let options = DuplexOptions { principal: principal.into(), ..DuplexOptions::new(Role::Server) };
     duplex::start(reader, writer, options, Arc::new(kernel.clone()));
     let (reader, writer) = tokio::io::split(ours);
     let (tell, told) = mpsc::unbounded_channel();
     let (ask, asked) = mpsc::unbounded_channel();
     let ear = Arc::new(Ear { told: tell, asked: ask, thinks });
-    let connection = duplex::start(reader, writer, Options::new(Role::Client), ear).connection;
+    let connection = duplex::start(reader, writer, DuplexOptions::new(Role::Client), ear).connection;
     let wire = Wire { connection, told, asked, era };
     if era == Era::Legacy {
         let params = format!(

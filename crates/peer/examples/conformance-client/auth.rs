@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::Value;
 use switchboard_peer::BoxFuture;
 use switchboard_peer::client::Authorizer;
-use switchboard_peer::oauth::{Browser, Grant, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Secret};
+use switchboard_peer::oauth::{
+    Browser, MemoryVault, OAuth, OAuthError, OAuthGrant, OAuthOptions, RegisteredClient, Secret,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use url::Url;
 
@@ -24,10 +26,10 @@ pub(super) fn authorizer(url: &str, scenario: &str, context: &Value) -> Outcome<
         client_secret: text("client_secret").map(Secret::from),
     });
     let grant = match scenario {
-        "auth/client-credentials-basic" => Grant::Machine,
-        _ => Grant::Person(Arc::new(Consenting)),
+        "auth/client-credentials-basic" => OAuthGrant::Machine,
+        _ => OAuthGrant::Person(Arc::new(Consenting)),
     };
-    Ok(Arc::new(OAuth::new(url, grant, options, Arc::new(Memory::default()))?))
+    Ok(Arc::new(OAuth::new(url, grant, options, Arc::new(MemoryVault::default()))?))
 }
 
 /// A person who consents to everything: the suite's authorization page answers with a redirect at once.

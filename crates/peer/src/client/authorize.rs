@@ -16,7 +16,7 @@ pub trait Authorizer: Send + Sync + 'static {
 }
 
 /// Knows which credentials a connection is made with.
-pub trait Credentials: std::fmt::Debug + Send + Sync + 'static {
+pub trait CredentialSource: std::fmt::Debug + Send + Sync + 'static {
     /// Whether a principal has credentials of its own for a server. Asked at each call, so it must be quick.
     fn has_own(&self, _server: &str, _principal: &str) -> bool {
         false

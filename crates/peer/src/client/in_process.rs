@@ -28,7 +28,7 @@ pub(super) async fn connect(
     };
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (reader, writer) = tokio::io::split(theirs);
-    let mut settings = duplex::Options::new(Role::Server);
+    let mut settings = duplex::DuplexOptions::new(Role::Server);
     settings.limits = options.limits.clone();
     if let Some(principal) = &options.principal {
         settings.principal = principal.clone();

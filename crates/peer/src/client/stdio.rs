@@ -117,7 +117,7 @@ pub(super) fn start(
     options: &ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Started {
-    let mut settings = duplex::Options::new(Role::Client);
+    let mut settings = duplex::DuplexOptions::new(Role::Client);
     settings.limits = options.limits.clone();
     duplex::start(reader, writer, settings, handler)
 }

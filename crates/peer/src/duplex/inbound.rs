@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Connection, Options, Role, TellOnly, context};
+use super::{Connection, DuplexOptions, Role, TellOnly, context};
 use crate::remote::time_to_answer;
 use crate::{CallError, Caller, Context, Handler, Session};
 
@@ -29,7 +29,7 @@ const TURN: u32 = 32;
 pub(super) struct Inbound {
     connection: Arc<Connection>,
     session: Arc<Session>,
-    options: Options,
+    options: DuplexOptions,
     handler: Arc<dyn Handler>,
     running: Arc<Running>,
     tasks: TaskTracker,
@@ -48,7 +48,7 @@ impl Inbound {
     pub(super) fn new(
         connection: Arc<Connection>,
         session: Arc<Session>,
-        options: Options,
+        options: DuplexOptions,
         handler: Arc<dyn Handler>,
     ) -> Self {
         Self { connection, session, options, handler, running: Arc::default(), tasks: TaskTracker::new() }

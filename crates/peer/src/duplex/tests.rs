@@ -124,7 +124,7 @@ fn open(role: Role) -> (Started, Arc<Recorder>, Far) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(near);
     let handler = Arc::new(Recorder::default());
-    let started = start(reader, writer, Options::new(role), handler.clone());
+    let started = start(reader, writer, DuplexOptions::new(role), handler.clone());
     let (reader, writer) = tokio::io::split(far);
     (started, handler, Far { lines: BufReader::new(reader).lines(), writer, ids: Vec::new() })
 }
@@ -363,7 +363,7 @@ async fn a_client_that_closes_its_end_still_gets_its_answers() {
 async fn a_reader_that_does_not_read_costs_a_bounded_queue() {
     let (near, _far) = tokio::io::duplex(64);
     let (reader, writer) = tokio::io::split(near);
-    let options = Options { queue: 8, ..Options::new(Role::Server) };
+    let options = DuplexOptions { queue: 8, ..DuplexOptions::new(Role::Server) };
     let started = start(reader, writer, options, Arc::new(Recorder::default()));
     let note = Notification::new("note", Some(raw(r#"{"text":"0123456789012345678901234567890123456789"}"#)));
     let mut outcomes = Vec::new();
@@ -379,7 +379,7 @@ async fn a_reader_that_does_not_read_costs_a_bounded_queue() {
 async fn an_answer_behind_a_full_queue_waits_for_the_reader() {
     let (ours, theirs) = tokio::io::duplex(64);
     let (reader, writer) = tokio::io::split(ours);
-    let options = Options { queue: 4, ..Options::new(Role::Server) };
+    let options = DuplexOptions { queue: 4, ..DuplexOptions::new(Role::Server) };
     let started = start(reader, writer, options, Arc::new(Recorder::default()));
     let (reader, mut writer) = tokio::io::split(theirs);
     while started.connection.notify(Notification::new("flood", None)).is_ok() {
@@ -404,7 +404,7 @@ async fn an_answer_behind_a_full_queue_waits_for_the_reader() {
 async fn a_far_side_that_never_reads_its_answer_is_given_up() {
     let (ours, theirs) = tokio::io::duplex(64);
     let (reader, writer) = tokio::io::split(ours);
-    let options = Options { queue: 4, ..Options::new(Role::Server) };
+    let options = DuplexOptions { queue: 4, ..DuplexOptions::new(Role::Server) };
     let started = start(reader, writer, options, Arc::new(Recorder::default()));
     let (_reader, mut writer) = tokio::io::split(theirs);
     while started.connection.notify(Notification::new("flood", None)).is_ok() {
@@ -418,7 +418,8 @@ async fn a_far_side_that_never_reads_its_answer_is_given_up() {
 async fn an_answer_that_is_too_long_ends_its_call_at_once() {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(near);
-    let options = Options { limits: Limits { bytes: 1000, ..Limits::default() }, ..Options::new(Role::Client) };
+    let options =
+        DuplexOptions { limits: Limits { bytes: 1000, ..Limits::default() }, ..DuplexOptions::new(Role::Client) };
     let started = start(reader, writer, options, Arc::new(Recorder::default()));
     let (reader, writer) = tokio::io::split(far);
     let mut far = Far { lines: BufReader::new(reader).lines(), writer, ids: Vec::new() };

@@ -8,7 +8,7 @@ use url::Url;
 use super::discovery::Issuer;
 use super::error::shown;
 use super::fetch::Fetch;
-use super::{OAuthError, Scopes, Secret};
+use super::{OAuthError, OAuthScopes, Secret};
 
 /// One visit to the authorization page, with what its answer is checked against.
 pub(super) struct Visit {
@@ -27,7 +27,7 @@ pub(super) struct CodeRequest<'a> {
     pub(super) client_id: &'a str,
     pub(super) redirect_uri: &'a str,
     pub(super) resource: &'a str,
-    pub(super) scopes: &'a Scopes,
+    pub(super) scopes: &'a OAuthScopes,
 }
 
 impl Visit {
@@ -55,7 +55,7 @@ impl Visit {
             if !wish.scopes.is_empty() {
                 query.append_pair("scope", &wish.scopes.to_string());
             }
-            if wish.scopes.contains_all(&Scopes::parse("offline_access")) {
+            if wish.scopes.contains_all(&OAuthScopes::parse("offline_access")) {
                 // OpenID providers give it only to a person who was asked.
                 query.append_pair("prompt", "consent");
             }
@@ -139,7 +139,7 @@ mod tests {
             client_id: "me",
             redirect_uri: "http://127.0.0.1:7/callback",
             resource: "https://mcp.example/mcp",
-            scopes: &Scopes::parse(scopes),
+            scopes: &OAuthScopes::parse(scopes),
         };
         Visit::new(fetch, issuer, &wish)
     }

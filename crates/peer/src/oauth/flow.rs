@@ -17,8 +17,8 @@ use super::discovery::{self, Issuer, Resource};
 use super::error::shown;
 use super::fetch::Fetch;
 use super::scope::{self, Situation};
-use super::vault::{TokenKey, Tokens, Vault};
-use super::{Grant, OAuthError, OAuthOptions, Secret, registration, token};
+use super::vault::{OAuthTokens, TokenKey, Vault};
+use super::{OAuthError, OAuthGrant, OAuthOptions, Secret, registration, token};
 use crate::client::Refusal;
 
 /// The longest that one visit to the authorization page may take, whatever the browser says.
@@ -33,7 +33,7 @@ pub(super) struct Flow {
     /// Found out at the first use.
     fetch: OnceCell<Fetch>,
     pub(super) options: OAuthOptions,
-    pub(super) grant: Grant,
+    pub(super) grant: OAuthGrant,
     pub(super) vault: Arc<dyn Vault>,
     /// The issuer that took the configured client id first, where the configuration does not say which one does.
     bound: OnceLock<String>,
@@ -49,7 +49,7 @@ struct VisitHistory {
 }
 
 impl Flow {
-    pub(super) fn new(server: Url, options: OAuthOptions, grant: Grant, vault: Arc<dyn Vault>) -> Self {
+    pub(super) fn new(server: Url, options: OAuthOptions, grant: OAuthGrant, vault: Arc<dyn Vault>) -> Self {
         Self { server, fetch: OnceCell::new(), options, grant, vault, bound: OnceLock::new(), asked: Mutex::default() }
     }
 
@@ -58,7 +58,7 @@ impl Flow {
     }
 
     /// Other tokens than those that were refused.
-    pub(super) async fn renew(&self, refusal: &Refusal) -> Result<Tokens, OAuthError> {
+    pub(super) async fn renew(&self, refusal: &Refusal) -> Result<OAuthTokens, OAuthError> {
         let challenge = refusal.challenge.as_deref().map(Challenge::parse).unwrap_or_default();
         let step_up = refusal.status == 403;
         if step_up && challenge.error.as_deref() != Some("insufficient_scope") {
@@ -80,7 +80,7 @@ impl Flow {
         }
         let before = known.as_ref().map(|known| &known.requested);
         let offline = self.options.offline_access
-            && matches!(self.grant, Grant::Person(_))
+            && matches!(self.grant, OAuthGrant::Person(_))
             && issuer.scopes_supported.iter().any(|scope| scope == "offline_access");
         let challenge_scope = challenge.scope.as_deref();
         let configured = self.options.scopes.names();
@@ -91,7 +91,7 @@ impl Flow {
             self.ask_again()?;
         }
         let tokens = match &self.grant {
-            Grant::Person(browser) => {
+            OAuthGrant::Person(browser) => {
                 if let Some(why) = browser.absent() {
                     return Err(OAuthError::PersonNeeded(why));
                 }
@@ -99,7 +99,7 @@ impl Flow {
                 let wish = (resource.resource.as_str(), scopes);
                 self.ask(browser.as_ref(), &issuer, wish).await
             }
-            Grant::Machine => {
+            OAuthGrant::Machine => {
                 // Registration on the spot is for programs that a person uses.
                 if self.options.registered.is_none() {
                     return Err(OAuthError::NoClient { issuer: shown(&issuer.issuer) });
@@ -139,11 +139,16 @@ impl Flow {
     }
 
     /// The next token without asking anybody; `None` where that is not possible any more.
-    async fn refresh(&self, issuer: &Issuer, key: &TokenKey, known: &Tokens) -> Result<Option<Tokens>, OAuthError> {
+    async fn refresh(
+        &self,
+        issuer: &Issuer,
+        key: &TokenKey,
+        known: &OAuthTokens,
+    ) -> Result<Option<OAuthTokens>, OAuthError> {
         let Some(refresh) = &known.refresh else { return Ok(None) };
         let redirect_uri = match &self.grant {
-            Grant::Person(browser) => browser.redirect_uri(),
-            Grant::Machine => String::new(),
+            OAuthGrant::Person(browser) => browser.redirect_uri(),
+            OAuthGrant::Machine => String::new(),
         };
         let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
         let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;
@@ -158,7 +163,7 @@ impl Flow {
             Err(error) if error.refusal().is_some() => {
                 tracing::debug!(%error, "the refresh token is not taken any more");
                 self.learn(issuer, &error);
-                vault.keep_tokens(key, Some(Tokens { refresh: None, ..known.clone() }));
+                vault.keep_tokens(key, Some(OAuthTokens { refresh: None, ..known.clone() }));
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -170,8 +175,8 @@ impl Flow {
         &self,
         browser: &dyn Browser,
         issuer: &Issuer,
-        (resource, scopes): (&str, super::Scopes),
-    ) -> Result<Tokens, OAuthError> {
+        (resource, scopes): (&str, super::OAuthScopes),
+    ) -> Result<OAuthTokens, OAuthError> {
         let redirect_uri = browser.redirect_uri();
         let (vault, fetch) = (self.vault.as_ref(), self.fetch().await);
         let client = registration::client(fetch, issuer, &self.options, &redirect_uri, vault).await?;

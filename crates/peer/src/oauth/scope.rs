@@ -8,9 +8,9 @@ const MAX_SCOPES: usize = 200;
 
 /// A set of scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scopes(BTreeSet<String>);
+pub struct OAuthScopes(BTreeSet<String>);
 
-impl Scopes {
+impl OAuthScopes {
     /// The scopes of a text, divided by spaces. What cannot be a scope is left out.
     #[must_use]
     pub fn parse(text: &str) -> Self {
@@ -48,7 +48,7 @@ impl Scopes {
 }
 
 /// The form in which scopes are sent.
-impl fmt::Display for Scopes {
+impl fmt::Display for OAuthScopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, scope) in self.0.iter().enumerate() {
             let space = if position == 0 { "" } else { " " };
@@ -62,7 +62,7 @@ impl fmt::Display for Scopes {
 #[derive(Debug, Default)]
 pub(super) struct Situation<'a> {
     /// What was asked for before, of the same authorization server for the same resource.
-    pub(super) before: Option<&'a Scopes>,
+    pub(super) before: Option<&'a OAuthScopes>,
     /// `scope` of the server's challenge.
     pub(super) challenge: Option<&'a str>,
     /// `scopes_supported` of the resource.
@@ -73,7 +73,7 @@ pub(super) struct Situation<'a> {
 
 /// The scopes to ask for: what the challenge wants, else what the resource names, and never less than before. Empty
 /// means that the parameter is left out, so that the authorization server decides.
-pub(super) fn choose(situation: &Situation<'_>) -> Scopes {
+pub(super) fn choose(situation: &Situation<'_>) -> OAuthScopes {
     let mut scopes = situation.before.cloned().unwrap_or_default();
     match situation.challenge {
         Some(challenge) => scopes.extend(challenge.split_ascii_whitespace()),
@@ -94,7 +94,7 @@ mod tests {
     fn scopes_come_from_the_challenge_then_the_resource_and_add_up() {
         let resource = ["r1".to_owned(), "r2".to_owned()];
         let none: [String; 0] = [];
-        let before = Scopes::parse("old");
+        let before = OAuthScopes::parse("old");
         let cases = [
             (None, Some("a b"), &resource[..], false, "a b"),
             (None, Some("a"), &none[..], true, "a offline_access"),

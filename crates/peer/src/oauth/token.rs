@@ -13,8 +13,8 @@ use url::form_urlencoded;
 use super::discovery::Issuer;
 use super::fetch::Fetch;
 use super::registration::{AuthMethod, Client};
-use super::vault::Tokens;
-use super::{OAuthError, Scopes, Secret};
+use super::vault::OAuthTokens;
+use super::{OAuthError, OAuthScopes, Secret};
 
 const STEP: &str = "asking for a token";
 
@@ -34,8 +34,8 @@ pub(super) async fn request(
     issuer: &Issuer,
     client: &Client,
     form: &[(&str, &str)],
-    requested: Scopes,
-) -> Result<Tokens, OAuthError> {
+    requested: OAuthScopes,
+) -> Result<OAuthTokens, OAuthError> {
     let (headers, body) = prove(client, form)?;
     let answer: Answer = fetch.post(STEP, issuer.token_endpoint()?, headers, body).await?;
     read(answer, requested, SystemTime::now())
@@ -67,7 +67,7 @@ fn prove(client: &Client, form: &[(&str, &str)]) -> Result<(HeaderMap, String), 
     Ok((headers, body.finish()))
 }
 
-fn read(answer: Answer, requested: Scopes, now: SystemTime) -> Result<Tokens, OAuthError> {
+fn read(answer: Answer, requested: OAuthScopes, now: SystemTime) -> Result<OAuthTokens, OAuthError> {
     let bad = |why: &str| OAuthError::BadAnswer { step: STEP, why: why.to_owned() };
     if !answer.token_type.eq_ignore_ascii_case("bearer") {
         return Err(bad("the token is of a type that is not supported"));
@@ -81,7 +81,7 @@ fn read(answer: Answer, requested: Scopes, now: SystemTime) -> Result<Tokens, OA
         Value::String(text) => text.parse().ok(),
         _ => None,
     });
-    Ok(Tokens {
+    Ok(OAuthTokens {
         access: answer.access_token.into(),
         refresh: answer.refresh_token.filter(|token| !token.is_empty()).map(Secret::from),
         expires_at: seconds.and_then(|seconds| now.checked_add(Duration::from_secs(seconds))),
@@ -136,7 +136,7 @@ mod tests {
             (r#"{"access_token":"a\r\nb: c","token_type":"Bearer"}"#, None),
         ];
         for (answer, expected) in cases {
-            let tokens = read(serde_json::from_str(answer).unwrap(), Scopes::default(), now).ok();
+            let tokens = read(serde_json::from_str(answer).unwrap(), OAuthScopes::default(), now).ok();
             let end = tokens.map(|tokens| {
                 tokens.expires_at.map(|end| end.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
             });

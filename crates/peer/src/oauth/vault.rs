@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 
 use super::registration::AuthMethod;
-use super::{Scopes, Secret};
+use super::{OAuthScopes, Secret};
 
 /// What tokens belong to. A token of one issuer is never shown to another, nor one for a resource to another resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub struct TokenKey {
 
 /// The tokens for one resource.
 #[derive(Debug, Clone)]
-pub struct Tokens {
+pub struct OAuthTokens {
     /// What requests to the resource carry.
     pub access: Secret,
     /// What gets the next one without asking a person.
@@ -28,10 +28,10 @@ pub struct Tokens {
     /// When the access token ends, where that is known.
     pub expires_at: Option<SystemTime>,
     /// The scopes that were asked for.
-    pub requested: Scopes,
+    pub requested: OAuthScopes,
 }
 
-impl Tokens {
+impl OAuthTokens {
     /// A token this close to its end is not worth sending.
     const MARGIN: Duration = Duration::from_secs(10);
 
@@ -70,10 +70,10 @@ impl fmt::Debug for Registration {
 /// behind.
 pub trait Vault: Send + Sync + 'static {
     /// The tokens for a resource.
-    fn tokens(&self, key: &TokenKey) -> Option<Tokens>;
+    fn tokens(&self, key: &TokenKey) -> Option<OAuthTokens>;
 
     /// Keeps tokens in place of earlier ones; `None` forgets them.
-    fn keep_tokens(&self, key: &TokenKey, tokens: Option<Tokens>);
+    fn keep_tokens(&self, key: &TokenKey, tokens: Option<OAuthTokens>);
 
     /// Our registration with an issuer.
     fn registration(&self, issuer: &str) -> Option<Registration>;
@@ -84,23 +84,23 @@ pub trait Vault: Send + Sync + 'static {
 
 /// Keeps them for the life of the process.
 #[derive(Default)]
-pub struct Memory {
-    tokens: Mutex<BoundedCache<TokenKey, Tokens>>,
+pub struct MemoryVault {
+    tokens: Mutex<BoundedCache<TokenKey, OAuthTokens>>,
     registrations: Mutex<BoundedCache<String, Registration>>,
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for MemoryVault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory").field("tokens", &self.tokens.lock().0.len()).finish_non_exhaustive()
     }
 }
 
-impl Vault for Memory {
-    fn tokens(&self, key: &TokenKey) -> Option<Tokens> {
+impl Vault for MemoryVault {
+    fn tokens(&self, key: &TokenKey) -> Option<OAuthTokens> {
         self.tokens.lock().get(|known| known == key)
     }
 
-    fn keep_tokens(&self, key: &TokenKey, tokens: Option<Tokens>) {
+    fn keep_tokens(&self, key: &TokenKey, tokens: Option<OAuthTokens>) {
         self.tokens.lock().put(key.clone(), tokens);
     }
 
@@ -147,13 +147,13 @@ mod tests {
         TokenKey { resource: resource.to_owned(), issuer: issuer.to_owned() }
     }
 
-    fn tokens(access: &str) -> Tokens {
-        Tokens { access: access.into(), refresh: None, expires_at: None, requested: Scopes::default() }
+    fn tokens(access: &str) -> OAuthTokens {
+        OAuthTokens { access: access.into(), refresh: None, expires_at: None, requested: OAuthScopes::default() }
     }
 
     #[test]
     fn tokens_belong_to_a_resource_and_an_issuer() {
-        let memory = Memory::default();
+        let memory = MemoryVault::default();
         memory.keep_tokens(&key("r", "i"), Some(tokens("one")));
         memory.keep_tokens(&key("r", "j"), Some(tokens("two")));
         let access = |key: &TokenKey| memory.tokens(key).map(|tokens| tokens.access.reveal().to_owned());
@@ -166,13 +166,13 @@ mod tests {
 
     #[test]
     fn the_oldest_entry_makes_room() {
-        let memory = Memory::default();
-        for number in 0..=BoundedCache::<TokenKey, Tokens>::MAX_CACHED_LOGINS {
+        let memory = MemoryVault::default();
+        for number in 0..=BoundedCache::<TokenKey, OAuthTokens>::MAX_CACHED_LOGINS {
             memory.keep_tokens(&key(&number.to_string(), "i"), Some(tokens("t")));
         }
         assert!(memory.tokens(&key("0", "i")).is_none());
         assert!(memory.tokens(&key("1", "i")).is_some());
-        assert_eq!(memory.tokens.lock().0.len(), BoundedCache::<TokenKey, Tokens>::MAX_CACHED_LOGINS);
+        assert_eq!(memory.tokens.lock().0.len(), BoundedCache::<TokenKey, OAuthTokens>::MAX_CACHED_LOGINS);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         let cases = [(None, true), (Some(1_100), true), (Some(1_005), false), (Some(900), false)];
         for (end, fresh) in cases {
             let expires_at = end.map(|seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-            assert_eq!(Tokens { expires_at, ..tokens("t") }.is_fresh(now), fresh, "{end:?}");
+            assert_eq!(OAuthTokens { expires_at, ..tokens("t") }.is_fresh(now), fresh, "{end:?}");
         }
     }
 
@@ -194,8 +194,8 @@ mod tests {
             method: AuthMethod::Basic,
             redirect_uri: "http://127.0.0.1/".to_owned(),
         };
-        let held = Tokens { refresh: Some("hidden-refresh".into()), ..tokens("hidden-access") };
-        let memory = Memory::default();
+        let held = OAuthTokens { refresh: Some("hidden-refresh".into()), ..tokens("hidden-access") };
+        let memory = MemoryVault::default();
         memory.keep_tokens(&key("r", "i"), Some(held.clone()));
         assert!(!format!("{registration:?} {held:?} {memory:?}").contains("hidden"));
     }

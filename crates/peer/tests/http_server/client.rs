@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_wire::sse::{Decoder, Event};
+use switchboard_wire::sse::{Decoder, SseEvent};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -246,7 +246,7 @@ impl Answer {
     }
 
     /// The next event of the stream; `None` at its end.
-    pub(crate) async fn event(&mut self) -> Option<Event> {
+    pub(crate) async fn event(&mut self) -> Option<SseEvent> {
         within(async {
             loop {
                 if let Some(event) = self.events.next_event().unwrap() {

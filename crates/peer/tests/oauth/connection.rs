@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_peer::Call;
 use switchboard_peer::client::{ConnectOptions, Connected, Target, connect};
-use switchboard_peer::oauth::{Memory, OAuth};
+use switchboard_peer::oauth::{MemoryVault, OAuth};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 
@@ -38,7 +38,7 @@ async fn list(connected: &Connected) {
 async fn a_person_is_asked_once_and_refresh_tokens_do_the_rest() {
     let world = World::new().await;
     world.rules.lock().challenge_scope = Some("files:read");
-    let vault = Arc::new(Memory::default());
+    let vault = Arc::new(MemoryVault::default());
     let connected = connected(&world, oauth(&world, person().await, vault)).await;
     list(&connected).await;
     let visits = world.asked("/authorize");
@@ -73,7 +73,7 @@ async fn a_person_is_asked_once_and_refresh_tokens_do_the_rest() {
 async fn many_calls_that_are_refused_at_once_ask_one_person_once() {
     let world = World::new().await;
     world.rules.lock().refresh = false;
-    let connected = connected(&world, oauth(&world, person().await, Arc::new(Memory::default()))).await;
+    let connected = connected(&world, oauth(&world, person().await, Arc::new(MemoryVault::default()))).await;
     world.revoke();
     let calls = (0..16).map(|_| list(&connected));
     futures_util::future::join_all(calls).await;
@@ -84,7 +84,7 @@ async fn many_calls_that_are_refused_at_once_ask_one_person_once() {
 #[tokio::test]
 async fn a_second_connection_finds_the_token_of_the_first() {
     let world = World::new().await;
-    let vault = Arc::new(Memory::default());
+    let vault = Arc::new(MemoryVault::default());
     let first = connected(&world, oauth(&world, person().await, vault.clone())).await;
     let second = connected(&world, oauth(&world, person().await, vault)).await;
     list(&first).await;
@@ -138,7 +138,7 @@ async fn a_client_that_the_authorization_server_forgot_registers_again() {
 #[tokio::test]
 async fn a_registration_for_another_redirect_address_is_not_used() {
     let world = World::new().await;
-    let vault = Arc::new(Memory::default());
+    let vault = Arc::new(MemoryVault::default());
     for registrations in 1..=2 {
         let oauth = oauth(&world, person().await, vault.clone());
         world.revoke();

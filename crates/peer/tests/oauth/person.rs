@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard_peer::client::Authorizer as _;
-use switchboard_peer::oauth::{Memory, OAuthError};
+use switchboard_peer::oauth::{MemoryVault, OAuthError};
 use tokio::sync::Semaphore;
 
 use crate::world::{Slow, World, oauth, person, refused, simple};
@@ -55,7 +55,7 @@ async fn a_server_that_takes_no_token_cannot_keep_a_person_busy() {
 async fn a_person_in_the_middle_of_it_is_not_forgotten_when_the_call_gives_up() {
     let world = World::new().await;
     let browser = Arc::new(Slow { inner: person().await, arrived: Semaphore::new(0), go: Semaphore::new(0) });
-    let oauth = Arc::new(oauth(&world, browser.clone(), Arc::new(Memory::default())));
+    let oauth = Arc::new(oauth(&world, browser.clone(), Arc::new(MemoryVault::default())));
     let refusal = refused(&oauth, 401, "Bearer");
     let impatient = tokio::spawn({
         let (oauth, refusal) = (oauth.clone(), refusal.clone());

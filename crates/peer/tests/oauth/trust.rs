@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_peer::oauth::{Grant, Memory, OAuth, OAuthError, OAuthOptions};
+use switchboard_peer::oauth::{MemoryVault, OAuth, OAuthError, OAuthGrant, OAuthOptions};
 use url::Url;
 
 use crate::world::{World, person, refused, registered, simple};
@@ -30,8 +30,8 @@ async fn a_configured_client_id_is_shown_only_to_its_own_authorization_server() 
     let (old, new) = (World::new().await, World::new().await);
     for bound in [Some(old.origin.as_str()), None] {
         old.rules.lock().issuer = old.origin.clone();
-        let vault = Arc::new(Memory::default());
-        let machine = OAuth::new(&old.server(), Grant::Machine, registered(bound), vault).unwrap();
+        let vault = Arc::new(MemoryVault::default());
+        let machine = OAuth::new(&old.server(), OAuthGrant::Machine, registered(bound), vault).unwrap();
         machine.token(refused(&machine, 401, "Bearer")).await.unwrap();
         assert!(old.takes(&machine));
         old.rules.lock().issuer = new.origin.clone();
@@ -78,8 +78,8 @@ async fn a_server_without_a_way_to_register_says_what_to_configure() {
 #[tokio::test]
 async fn a_machine_is_registered_by_its_owner_or_not_at_all() {
     let world = World::new().await;
-    let vault = Arc::new(Memory::default());
-    let oauth = OAuth::new(&world.server(), Grant::Machine, OAuthOptions::new("test"), vault).unwrap();
+    let vault = Arc::new(MemoryVault::default());
+    let oauth = OAuth::new(&world.server(), OAuthGrant::Machine, OAuthOptions::new("test"), vault).unwrap();
     let error = oauth.token(refused(&oauth, 401, "Bearer")).await.unwrap_err();
     assert!(matches!(*error, OAuthError::NoClient { .. }), "{error}");
     assert!(world.asked("/register").is_empty() && world.asked("/token").is_empty());
@@ -91,8 +91,8 @@ async fn our_own_document_goes_before_registration() {
     world.rules.lock().metadata = json!({"client_id_metadata_document_supported": true});
     let mut options = OAuthOptions::new("test");
     options.client_metadata_url = Some(Url::parse("https://client.example/me.json").unwrap());
-    let grant = Grant::Person(person().await);
-    let oauth = OAuth::new(&world.server(), grant, options, Arc::new(Memory::default())).unwrap();
+    let grant = OAuthGrant::Person(person().await);
+    let oauth = OAuth::new(&world.server(), grant, options, Arc::new(MemoryVault::default())).unwrap();
     oauth.token(refused(&oauth, 401, "Bearer")).await.unwrap();
     assert!(world.asked("/register").is_empty());
     assert_eq!(world.asked("/authorize")[0].query["client_id"], "https://client.example/me.json");
@@ -135,7 +135,7 @@ async fn addresses_that_cannot_be_safe_are_refused_at_once() {
     ];
     for (server, options, expected) in cases {
         let said = format!("{server} {:?}", options.client_metadata_url);
-        let made = OAuth::new(server, Grant::Machine, options, Arc::new(Memory::default()));
+        let made = OAuth::new(server, OAuthGrant::Machine, options, Arc::new(MemoryVault::default()));
         assert_eq!(made.is_ok(), expected, "{said}");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use switchboard_peer::client::{Authorizer as _, Refusal};
 use switchboard_peer::oauth::{
-    Browser, Grant, Loopback, Memory, OAuth, OAuthError, OAuthOptions, RegisteredClient, Secret, Vault,
+    Browser, Loopback, MemoryVault, OAuth, OAuthError, OAuthGrant, OAuthOptions, RegisteredClient, Secret, Vault,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -330,11 +330,11 @@ impl Browser for Slow {
 }
 
 pub(crate) fn oauth(world: &World, browser: Arc<dyn Browser>, vault: Arc<dyn Vault>) -> OAuth {
-    OAuth::new(&world.server(), Grant::Person(browser), OAuthOptions::new("test"), vault).unwrap()
+    OAuth::new(&world.server(), OAuthGrant::Person(browser), OAuthOptions::new("test"), vault).unwrap()
 }
 
 pub(crate) async fn simple(world: &World) -> OAuth {
-    oauth(world, person().await, Arc::new(Memory::default()))
+    oauth(world, person().await, Arc::new(MemoryVault::default()))
 }
 
 pub(crate) fn registered(issuer: Option<&str>) -> OAuthOptions {

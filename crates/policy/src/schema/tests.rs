@@ -110,6 +110,7 @@ fn what_is_not_checked_is_noted() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn hostile_schemas_come_to_an_end() {
     for schema in [
         r##"{"$ref":"#"}"##.to_owned(),
@@ -126,6 +127,7 @@ fn hostile_schemas_come_to_an_end() {
 /// Prints what a check costs: `cargo test --release -p switchboard-policy schema::tests::cost -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn cost() {
     let schema = Schema::read(&raw(
         r#"{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","items":{"type":"object","properties":{"old":{"type":"string"},"new":{"type":"string"},"n":{"type":"integer"}},"required":["old","new"]}},"dry":{"type":"boolean"}},"required":["path"]}"#,

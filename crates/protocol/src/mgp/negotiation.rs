@@ -38,7 +38,7 @@ pub const SPOKEN_WITH_CLIENTS: [Extension; 14] = [
 
 /// Where in `capabilities` MGP is spoken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum NegotiationPlace {
     /// `capabilities.mgp`
     Own,
     /// `capabilities.experimental.mgp`
@@ -47,7 +47,7 @@ pub enum Place {
     Extensions,
 }
 
-impl Place {
+impl NegotiationPlace {
     /// All of them; what stands at an earlier one is read first.
     pub const ALL: [Self; 3] = [Self::Own, Self::Experimental, Self::Extensions];
 
@@ -74,7 +74,7 @@ impl Place {
 pub struct Offer {
     version: String,
     names: Vec<String>,
-    places: Vec<Place>,
+    places: Vec<NegotiationPlace>,
 }
 
 impl Offer {
@@ -83,7 +83,7 @@ impl Offer {
     #[must_use]
     pub fn of(capabilities: &Raw) -> Option<Self> {
         let mut found: Option<Self> = None;
-        for place in Place::ALL {
+        for place in NegotiationPlace::ALL {
             let Some((version, names, _)) = declared_at(capabilities, place) else { continue };
             match &mut found {
                 None => found = Some(Self { version, names, places: vec![place] }),
@@ -115,7 +115,7 @@ impl Offer {
 
     /// Where it stood: at least one place.
     #[must_use]
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[NegotiationPlace] {
         &self.places
     }
 }
@@ -129,7 +129,7 @@ pub struct ServerDeclaration {
     /// The names of its extensions as it wrote them.
     pub names: Vec<String>,
     /// Where the declaration stood.
-    pub place: Place,
+    pub place: NegotiationPlace,
     /// The permissions it says it needs, as it wrote them.
     pub permissions_required: Vec<String>,
     /// What it calls itself.
@@ -143,7 +143,7 @@ impl ServerDeclaration {
     /// is not well-formed is none.
     #[must_use]
     pub fn of(capabilities: &Raw) -> Option<Self> {
-        Place::ALL.into_iter().find_map(|place| {
+        NegotiationPlace::ALL.into_iter().find_map(|place| {
             let (version, names, object) = declared_at(capabilities, place)?;
             let permissions_required = match object.get("permissions_required") {
                 Some(permissions) if permissions.kind() != Kind::Null => texts(&permissions)?,
@@ -174,7 +174,7 @@ impl ServerDeclaration {
 pub struct Agreement {
     extensions: ExtensionSet,
     names: Vec<String>,
-    places: Vec<Place>,
+    places: Vec<NegotiationPlace>,
     our_version: String,
     peer_version: String,
     compatibility: Compatibility,
@@ -204,7 +204,7 @@ impl Agreement {
     fn make(
         peer_version: &str,
         peer_names: &[String],
-        places: Vec<Place>,
+        places: Vec<NegotiationPlace>,
         ours: ExtensionSet,
         our_version: &str,
     ) -> Option<Self> {
@@ -284,14 +284,14 @@ impl Agreement {
 /// `capabilities`, or what stands on the way to a place, is no object.
 pub fn offer_in(capabilities: &Raw, ours: &[Extension], era: Era) -> Result<Raw, Refusal> {
     let places = match era {
-        Era::Legacy => [Place::Own, Place::Experimental],
-        Era::Modern => [Place::Extensions, Place::Experimental],
+        Era::Legacy => [NegotiationPlace::Own, NegotiationPlace::Experimental],
+        Era::Modern => [NegotiationPlace::Extensions, NegotiationPlace::Experimental],
     };
     let offer = declaration(VERSION, ExtensionSet::from(ours).names()).finish();
     write_at(&places, capabilities, &offer)
 }
 
-fn write_at(places: &[Place], capabilities: &Raw, value: &Raw) -> Result<Raw, Refusal> {
+fn write_at(places: &[NegotiationPlace], capabilities: &Raw, value: &Raw) -> Result<Raw, Refusal> {
     let edit = places.iter().try_fold(Edit::of(capabilities)?, |edit, place| place.set(edit, value.clone()))?;
     Ok(edit.finish())
 }
@@ -302,7 +302,7 @@ fn declaration<'a>(version: &str, names: impl Iterator<Item = &'a str>) -> Edit 
 }
 
 /// Version, names and all members of what stands at `place`, where it is well-formed.
-fn declared_at(capabilities: &Raw, place: Place) -> Option<(String, Vec<String>, Object)> {
+fn declared_at(capabilities: &Raw, place: NegotiationPlace) -> Option<(String, Vec<String>, Object)> {
     let object = Object::open(&capabilities.at(place.path())?).ok()?;
     Some((object.text("version")?, texts(&object.get("extensions")?)?, object))
 }

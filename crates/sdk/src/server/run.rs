@@ -20,7 +20,7 @@ impl Server {
         let started = duplex::start(
             tokio::io::stdin(),
             tokio::io::stdout(),
-            duplex::Options::new(duplex::Role::Server),
+            duplex::DuplexOptions::new(duplex::Role::Server),
             self.clone().into_handler(),
         );
         tokio::select! {

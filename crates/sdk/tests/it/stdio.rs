@@ -1,6 +1,6 @@
 //! Lines of messages, as on standard input and output.
 
-use switchboard_peer::duplex::{Options, Role, start};
+use switchboard_peer::duplex::{DuplexOptions, Role, start};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 
 use super::*;
@@ -14,7 +14,7 @@ impl Pipe {
     fn to(server: Server) -> Self {
         let (near, far) = tokio::io::duplex(64 << 10);
         let (read, write) = tokio::io::split(far);
-        start(read, write, Options::new(Role::Server), server.into_handler());
+        start(read, write, DuplexOptions::new(Role::Server), server.into_handler());
         let (read, write) = tokio::io::split(near);
         Self { write, read: BufReader::new(read).lines() }
     }

@@ -20,7 +20,7 @@ use switchboard_wire::Raw;
 
 use super::listing::{Asker, Listing};
 use super::register::invalid;
-use super::{KnownServer, OfferedServer, Source};
+use super::{KnownServer, OfferedServer, ServerSource};
 use crate::discovery::FinderState;
 use crate::house::{AccessRights, RecordKeeping, ServerDirectory, Setup};
 use crate::principal;
@@ -86,7 +86,7 @@ impl Shelf {
 
 /// A server that can do what is needed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
+pub struct ServerOffer {
     /// The server.
     pub server: OfferedServer,
     /// How well it fits, from 0 to 1.
@@ -105,7 +105,7 @@ struct Recommendation {
 pub(super) struct Recommender<'a, H: ?Sized> {
     pub(super) listing: Listing<'a, H>,
     pub(super) discovery: &'a FinderState,
-    pub(super) sources: &'a [Arc<dyn Source>],
+    pub(super) sources: &'a [Arc<dyn ServerSource>],
     pub(super) audit: &'a Auditor,
 }
 
@@ -159,7 +159,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     }
 
     /// The servers that somebody may know of and that can do what is needed, the best first.
-    pub(super) async fn offers(&self, asker: &Asker, needed: &str) -> Result<Vec<Offer>, Fault> {
+    pub(super) async fn offers(&self, asker: &Asker, needed: &str) -> Result<Vec<ServerOffer>, Fault> {
         let servers = self.listing.offered(&asker.requester(self.listing.house)).await?;
         let mut offers = self.fitting(servers, &needed.replace(['_', '-'], " ")).await;
         offers.sort_by(|one, other| other.relevance.total_cmp(&one.relevance));
@@ -167,7 +167,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     }
 
     /// Those of some servers that fit, through their tools and through what is said of them.
-    async fn fitting(&self, servers: Vec<OfferedServer>, words: &str) -> Vec<Offer> {
+    async fn fitting(&self, servers: Vec<OfferedServer>, words: &str) -> Vec<ServerOffer> {
         let visible: HashSet<&str> =
             servers.iter().flat_map(|server| &server.tools).map(|(_, exposed, _)| exposed.as_str()).collect();
         let hits = self.discovery.search_among(&self.listing.house.view(), &visible, words, TOOLS).await;
@@ -190,7 +190,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
             let relevance = itself.map_or(0.0, |hit| hit.relevance).max(by_tools);
             if relevance >= LOW {
                 let tools = tools.iter().take(3).map(|hit| hit.id.to_string()).collect();
-                offers.push(Offer { server, relevance, tools });
+                offers.push(ServerOffer { server, relevance, tools });
             }
         }
         offers
@@ -199,7 +199,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     /// Servers that are there.
     async fn those_there(&self, context: &Context, needed: &str, words: &str) -> Result<Vec<Recommendation>, Fault> {
         let servers = self.listing.offered(&self.listing.house.requester(context)).await?;
-        let found = |Offer { server, relevance, tools }: Offer| {
+        let found = |ServerOffer { server, relevance, tools }: ServerOffer| {
             let next = if tools.is_empty() { "find its tools with mgp_tools_discover" } else { "call the tools named" };
             let told = json!({
                 "capability": needed,
@@ -223,7 +223,7 @@ impl<H: ServerDirectory + AccessRights + ?Sized> Recommender<'_, H> {
     /// Servers that a registry names.
     async fn those_of(
         &self,
-        source: &Arc<dyn Source>,
+        source: &Arc<dyn ServerSource>,
         needed: &str,
         words: &str,
     ) -> Result<Vec<Recommendation>, String> {

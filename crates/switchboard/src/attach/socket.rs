@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_config::Sources;
 use switchboard_kernel::Kernel;
-use switchboard_peer::duplex::{self, Options};
+use switchboard_peer::duplex::{self, DuplexOptions};
 use switchboard_transport::child;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -62,7 +62,7 @@ struct House {
     kernel: Kernel,
     sources: Sources,
     reread: Reread,
-    options: Options,
+    options: DuplexOptions,
     clients: Arc<watch::Sender<usize>>,
     leaving: CancellationToken,
     ended: CancellationToken,
@@ -75,7 +75,7 @@ impl ClientSocket {
     pub(crate) fn open(
         kernel: Kernel,
         (sources, reread): (Sources, Reread),
-        options: Options,
+        options: DuplexOptions,
         data_dir: &Path,
         tenure: Tenure,
     ) -> io::Result<Self> {
@@ -229,8 +229,12 @@ impl House {
             self.clients.send_modify(|clients| *clients -= 1);
             return Ok(());
         }
-        let started =
-            duplex::start(reader, writer, Options { profile, ..self.options.clone() }, Arc::new(self.kernel.clone()));
+        let started = duplex::start(
+            reader,
+            writer,
+            DuplexOptions { profile, ..self.options.clone() },
+            Arc::new(self.kernel.clone()),
+        );
         tokio::select! {
             () = started.finished.cancelled() => {}
             // Nobody hears the answers any more: what waits for a person is not made, what runs is cancelled.

@@ -11,7 +11,7 @@ use switchboard_config::{Endpoint, Loaded, RemoteEndpoint};
 use switchboard_identity::tokens::is_name;
 use switchboard_identity::{CLIENT_NAME, EVERYBODY, UpstreamCredentials};
 use switchboard_peer::client::{AuthorizeError, Authorizer, ConnectOptions, Refusal, Target, connect};
-use switchboard_peer::oauth::{Grant, Loopback, OAuth, OAuthOptions, RegisteredClient};
+use switchboard_peer::oauth::{Loopback, OAuth, OAuthGrant, OAuthOptions, RegisteredClient};
 use switchboard_peer::{BoxFuture, Context, Handler, Reply};
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use url::Url;
@@ -58,7 +58,7 @@ pub(crate) async fn login(common: &Common, options: &Login) -> Outcome {
         },
         (None, None) => Loopback::new(show).await?,
     };
-    let grant = Grant::Person(Arc::new(browser));
+    let grant = OAuthGrant::Person(Arc::new(browser));
     let unusable = |error: &dyn std::error::Error| Failure::failed(format!("{}: {}", options.server, chain(error)));
     let oauth_options = OAuthOptions { registered: vault.registered(), ..OAuthOptions::new(CLIENT_NAME) };
     let oauth = OAuth::new(&endpoint.url, grant, oauth_options, Arc::new(vault.clone()));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_kernel::{KnownServer, Source};
+use switchboard_kernel::{KnownServer, ServerSource};
 use switchboard_peer::BoxFuture;
 use tokio::sync::Mutex;
 
@@ -58,7 +58,7 @@ pub(crate) fn described(server: &Document) -> String {
     }
 }
 
-impl Source for Registry {
+impl ServerSource for Registry {
     fn address(&self) -> &str {
         self.reader.address()
     }

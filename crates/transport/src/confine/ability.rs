@@ -1,14 +1,14 @@
 //! What this machine can enforce: tried out in a process of its own, because trying changes the process.
 
 use super::control::{Control, HandedOver};
-use super::order::{Ability, Order, Refusal, Report};
+use super::order::{Ability, ConfinementReport, Order, Refusal};
 use super::{files, filter, installed, limits, namespaces};
 
 /// Starts the launcher to find out what this machine can enforce.
 ///
 /// # Errors
 /// The launcher was not installed, or could not be started.
-pub async fn ability() -> Result<Report, Refusal> {
+pub async fn ability() -> Result<ConfinementReport, Refusal> {
     let failed = |why: &dyn std::fmt::Display| Refusal::new("isolation", why, "");
     let launcher = installed().ok_or_else(|| failed(&"no launcher is installed"))?;
     let control = Control::open().map_err(|error| failed(&error))?;
@@ -28,7 +28,7 @@ pub async fn ability() -> Result<Report, Refusal> {
 }
 
 /// The launcher's part: tries everything, one after the other.
-pub(super) fn report() -> Report {
+pub(super) fn report() -> ConfinementReport {
     let landlock = files::version();
     let mut abilities = Vec::new();
     let mut note = |name: &str, used_for: &str, missing: Option<String>| {
@@ -51,5 +51,5 @@ pub(super) fn report() -> Report {
     let filtered = limits::renounce().map_err(|error| error.to_string());
     let filtered = filtered.and_then(|()| filter::apply(&profile).map_err(|error| error.to_string()));
     note("seccomp", "everything", filtered.err());
-    Report { abilities, landlock }
+    ConfinementReport { abilities, landlock }
 }

@@ -10,7 +10,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
-use super::order::{Order, Refusal, Report, Word};
+use super::order::{ConfinementReport, Order, Refusal, Word};
 use crate::handover;
 
 /// The launcher has this long to apply a profile.
@@ -33,7 +33,7 @@ pub(crate) enum HandedOver {
     /// Not everything could be enforced.
     Refused(Refusal),
     /// The answer to a probe.
-    Able(Report),
+    Able(ConfinementReport),
 }
 
 impl Control {

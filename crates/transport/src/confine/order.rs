@@ -50,7 +50,7 @@ pub(crate) enum Word {
     /// Something cannot be enforced.
     Refused(Refusal),
     /// What this machine can do.
-    Able(Report),
+    Able(ConfinementReport),
 }
 
 /// Why a confined process was not started: what its profile needs cannot be enforced here.
@@ -93,14 +93,14 @@ pub struct Ability {
 
 /// What this machine can enforce.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ConfinementReport {
     /// Each means; none on systems that have nothing of the kind.
     pub abilities: Vec<Ability>,
     /// The version of Landlock that was found.
     pub landlock: u32,
 }
 
-impl Report {
+impl ConfinementReport {
     /// Whether servers that are not trusted can be started.
     #[must_use]
     pub fn can_confine(&self) -> bool {

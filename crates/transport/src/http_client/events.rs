@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use switchboard_wire::sse::{Decoder, Event};
+use switchboard_wire::sse::{Decoder, SseEvent};
 
 use super::HttpError;
 use super::framing::Framing;
@@ -31,7 +31,7 @@ impl EventStream {
     ///
     /// # Errors
     /// The connection broke, or an event is too long.
-    pub async fn next(&mut self) -> Result<Option<Event>, HttpError> {
+    pub async fn next(&mut self) -> Result<Option<SseEvent>, HttpError> {
         loop {
             if let Some(event) = self.decoder.next_event().map_err(|long| HttpError::TooLarge(long.0))? {
                 return Ok(Some(event));

@@ -358,23 +358,8 @@ impl Server {
     }
 
     fn show(&self, state: State, event: LifecycleEvent, why: Option<&str>, asleep: bool, given_up: bool) {
-        let words = || why.unwrap_or("it was ended").to_owned();
-        let phase = match (state, event) {
-            (State::Connected, _) => Phase::Ready,
-            (State::Draining, LifecycleEvent::Drain(After::Sleep)) => Phase::Asleep,
-            (State::Draining, _) => Phase::Draining,
-            (State::Disconnected, _) if asleep => Phase::Asleep,
-            (State::Disconnected, _) => Phase::Stopped,
-            (State::Error, LifecycleEvent::Refused) => Phase::Refused(words()),
-            (State::Error, _) if given_up && self.restarts() > 0 => {
-                Phase::Failed(format!("{}; it is not started again by itself", words()))
-            }
-            (State::Error, _) => Phase::Failed(words()),
-            // What never came up is known to have failed; what was lost is on its way back.
-            (State::Restarting, LifecycleEvent::Failed) => return,
-            (State::Restarting, _) => Phase::Restarting(words()),
-            (State::Registered | State::Connecting, _) => Phase::Starting,
-        };
+        let shown = Phase::after(state, event, why, asleep, (given_up, self.restarts()));
+        let Some(phase) = shown else { return };
         match &phase {
             Phase::Restarting(_) | Phase::Failed(_) | Phase::Refused(_) => {
                 tracing::warn!(server = %self.id(), ?phase, "server is not connected");

@@ -212,6 +212,7 @@ fn what_is_not_understood_or_changes_something_is_asked_about() {
 
 /// Time grows with the length of a statement and no faster, and what is too long is asked about, never let pass.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test measures how long it takes")]
 fn long_statements_are_judged_in_time() {
     for (unit, start, end) in [
         ("'a',", "select * from t where x in (", "'b')"),

@@ -49,7 +49,7 @@ fn lines(pieces: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
     found
 }
 
-fn events(pieces: &[&[u8]]) -> Vec<sse::Event> {
+fn events(pieces: &[&[u8]]) -> Vec<sse::SseEvent> {
     let mut decoder = sse::Decoder::new(1 << 20);
     let mut found = Vec::new();
     for piece in pieces {

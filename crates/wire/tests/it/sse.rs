@@ -1,9 +1,9 @@
 //! Server-sent events, however they are cut.
 
 use bytes::Bytes;
-use switchboard_wire::sse::{Decoder, Event, EventTooLong, encode};
+use switchboard_wire::sse::{Decoder, EventTooLong, SseEvent, encode};
 
-fn decode(pieces: &[&[u8]]) -> Vec<Event> {
+fn decode(pieces: &[&[u8]]) -> Vec<SseEvent> {
     let mut decoder = Decoder::new(10_000);
     let mut events = Vec::new();
     for piece in pieces {
@@ -15,8 +15,8 @@ fn decode(pieces: &[&[u8]]) -> Vec<Event> {
     events
 }
 
-fn event(event: Option<&str>, id: Option<&str>, retry: Option<u64>, data: &str) -> Event {
-    Event {
+fn event(event: Option<&str>, id: Option<&str>, retry: Option<u64>, data: &str) -> SseEvent {
+    SseEvent {
         event: event.map(str::to_owned),
         id: id.map(str::to_owned),
         retry,
@@ -24,7 +24,7 @@ fn event(event: Option<&str>, id: Option<&str>, retry: Option<u64>, data: &str) 
     }
 }
 
-fn stream() -> (&'static str, Vec<Event>) {
+fn stream() -> (&'static str, Vec<SseEvent>) {
     let text = ": a comment\n\
         data: one\n\n\
         event: message\nid: 1\ndata: {\"a\":1,\ndata:  \"b\":2}\n\n\

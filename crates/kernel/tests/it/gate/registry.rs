@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_kernel::{
     Builder, Creating, GateOptions, Kernel, KernelOptions, KnownServer, OperatorActions, Registering, Run,
-    ServerOffers, ServerPolicy, ServerRegistration, ServerSpec, Source, ToolContext,
+    ServerOffers, ServerPolicy, ServerRegistration, ServerSource, ServerSpec, ToolContext,
 };
 use switchboard_peer::client::Target;
 use switchboard_peer::{BoxFuture, Handler as _, Identity, Method};
@@ -73,7 +73,7 @@ impl Builder for Workshop {
 #[derive(Debug)]
 struct Shop;
 
-impl Source for Shop {
+impl ServerSource for Shop {
     fn address(&self) -> &str {
         "https://registry.example"
     }
@@ -97,7 +97,7 @@ impl Source for Shop {
 #[derive(Debug)]
 struct Closed;
 
-impl Source for Closed {
+impl ServerSource for Closed {
     fn address(&self) -> &str {
         "https://closed.example"
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream};
-use switchboard_wire::sse::Event;
+use switchboard_wire::sse::SseEvent;
 use switchboard_wire::{Id, Message};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -137,7 +137,7 @@ fn about(message: &Message) -> Option<u64> {
 }
 
 impl Http {
-    async fn unsolicited(&self, event: Event) {
+    async fn unsolicited(&self, event: SseEvent) {
         if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message") {
             return;
         }

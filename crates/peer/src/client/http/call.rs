@@ -10,7 +10,7 @@ use switchboard_protocol::Era;
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::mgp;
 use switchboard_transport::http_client::{Answer, Body, EventStream, HttpError, Outgoing};
-use switchboard_wire::sse::Event;
+use switchboard_wire::sse::SseEvent;
 use switchboard_wire::{Edit, Id, Message, Notification, Raw, Request, Response};
 use tokio_util::sync::CancellationToken;
 
@@ -336,7 +336,7 @@ impl Http {
     }
 
     /// Deals with one event of the call's stream.
-    async fn event(&self, open: &mut Open<'_>, event: Event) -> Result<Option<Reply>, CallError> {
+    async fn event(&self, open: &mut Open<'_>, event: SseEvent) -> Result<Option<Reply>, CallError> {
         if event.data.is_empty() || event.event.as_deref().is_some_and(|kind| kind != "message") {
             return Ok(None);
         }
@@ -412,7 +412,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub(super) fn note(&mut self, event: &Event) {
+    pub(super) fn note(&mut self, event: &SseEvent) {
         if let Some(id) = &event.id {
             // An empty id takes the cursor back.
             self.last = (!id.is_empty()).then(|| id.clone());

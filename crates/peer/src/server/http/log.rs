@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::Revision;
 use switchboard_protocol::fault::{Fault, FaultKind, Rendering};
 use switchboard_transport::http_server::{EventSource, Room as _};
-use switchboard_wire::sse::{Event, encode};
+use switchboard_wire::sse::{SseEvent, encode};
 use switchboard_wire::{Id, Message, Response};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -140,20 +140,20 @@ impl EventLog {
     /// # Errors
     /// The log has ended, or the reader is too slow and was given up.
     pub(super) fn push(&self, message: &Bytes) -> Result<(), SendError> {
-        self.add(Event { data: message.clone(), ..Event::default() }, false)
+        self.add(SseEvent { data: message.clone(), ..SseEvent::default() }, false)
     }
 
     /// Adds an event of another type than `message`, which is not bounded.
     pub(super) fn push_typed(&self, kind: &str, data: Bytes) {
-        let _ = self.add(Event { event: Some(kind.to_owned()), data, ..Event::default() }, true);
+        let _ = self.add(SseEvent { event: Some(kind.to_owned()), data, ..SseEvent::default() }, true);
     }
 
     /// Adds the answer, for which there is always room, without ending the log.
     pub(super) fn push_answer(&self, message: &Bytes) {
-        let _ = self.add(Event { data: message.clone(), ..Event::default() }, true);
+        let _ = self.add(SseEvent { data: message.clone(), ..SseEvent::default() }, true);
     }
 
-    fn add(&self, mut event: Event, always: bool) -> Result<(), SendError> {
+    fn add(&self, mut event: SseEvent, always: bool) -> Result<(), SendError> {
         let mut state = self.state.lock();
         if state.finished {
             return Err(SendError::Closed);
@@ -299,13 +299,13 @@ impl EventLog {
         let refused = std::mem::take(&mut state.refused);
         let lost = (cursor - wanted).saturating_add(if is_first { 0 } else { refused });
         drop(state);
-        let priming = (lost > 0).then(|| encode(&Event { id: self.event_id(cursor - 1), ..gap(lost) }));
+        let priming = (lost > 0).then(|| encode(&SseEvent { id: self.event_id(cursor - 1), ..gap(lost) }));
         Reader { log: self.clone(), number, cursor, priming, until: None, owed: None }
     }
 }
 
 /// What a reader that comes back too late is told of the events that nobody has any more: MCP has no other word for it.
-fn gap(lost: u64) -> Event {
+fn gap(lost: u64) -> SseEvent {
     let message = format!(
         concat!(
             r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"warning","logger":"switchboard","#,
@@ -313,7 +313,7 @@ fn gap(lost: u64) -> Event {
         ),
         lost
     );
-    Event { data: message.into(), ..Event::default() }
+    SseEvent { data: message.into(), ..SseEvent::default() }
 }
 
 /// Reads a log for one HTTP answer.
@@ -340,7 +340,7 @@ impl Owed {
         let refusal = |id: Id| {
             let error = Fault::new(FaultKind::AuthExpired, text).render(&rendering);
             let data = Message::Response(Response::new(Some(id), Err(error))).encode();
-            encode(&Event { data, ..Event::default() })
+            encode(&SseEvent { data, ..SseEvent::default() })
         };
         let refusals: Vec<Bytes> = (self.ids)().into_iter().map(refusal).collect();
         (!refusals.is_empty()).then(|| refusals.concat().into())
@@ -352,7 +352,7 @@ impl Reader {
     pub(super) fn primed(mut self, retry: Duration) -> Self {
         let retry = u64::try_from(retry.as_millis()).unwrap_or(u64::MAX);
         let id = self.log.event_id(self.cursor - 1);
-        let first = encode(&Event { id, retry: Some(retry), ..Event::default() });
+        let first = encode(&SseEvent { id, retry: Some(retry), ..SseEvent::default() });
         // What was lost is told after it.
         self.priming = Some(match self.priming.take() {
             Some(gap) => [first, gap].concat().into(),

@@ -15,7 +15,7 @@ const SEED_SERVER: &str = r#"{"tools":{},"mgp":{"version":"0.1.0","extensions":[
 #[test]
 fn the_offer_of_the_specification() {
     let offer = Offer::of(&raw(SEED_CLIENT)).expect("an offer");
-    assert_eq!((offer.version(), offer.places()), ("0.1.0", &[Place::Own][..]));
+    assert_eq!((offer.version(), offer.places()), ("0.1.0", &[NegotiationPlace::Own][..]));
     assert_eq!(offer.names(), ["security", "access_control", "audit"]);
     let all = [Extension::ToolSecurity, Extension::Permissions, Extension::AccessControl, Extension::Audit];
     assert_eq!(offer.extensions(), all.into_iter().collect());
@@ -62,18 +62,26 @@ fn where_offers_stand() {
     let one = r#"{"version":"0.6.0","extensions":["events"]}"#;
     let other = r#"{"version":"0.6.0","extensions":["audit"]}"#;
     for (capabilities, places, name) in [
-        (format!(r#"{{"mgp":{one}}}"#), &[Place::Own][..], "events"),
-        (format!(r#"{{"experimental":{{"mgp":{one}}}}}"#), &[Place::Experimental], "events"),
-        (format!(r#"{{"extensions":{{"dev.cloto/mgp":{one}}}}}"#), &[Place::Extensions], "events"),
-        (format!(r#"{{"mgp":{one},"experimental":{{"mgp":{one}}}}}"#), &[Place::Own, Place::Experimental], "events"),
-        (format!(r#"{{"experimental":{{"mgp":{other}}},"mgp":{one}}}"#), &[Place::Own], "events"),
-        (format!(r#"{{"mgp":{{}},"extensions":{{"dev.cloto/mgp":{other}}}}}"#), &[Place::Extensions], "audit"),
+        (format!(r#"{{"mgp":{one}}}"#), &[NegotiationPlace::Own][..], "events"),
+        (format!(r#"{{"experimental":{{"mgp":{one}}}}}"#), &[NegotiationPlace::Experimental], "events"),
+        (format!(r#"{{"extensions":{{"dev.cloto/mgp":{one}}}}}"#), &[NegotiationPlace::Extensions], "events"),
+        (
+            format!(r#"{{"mgp":{one},"experimental":{{"mgp":{one}}}}}"#),
+            &[NegotiationPlace::Own, NegotiationPlace::Experimental],
+            "events",
+        ),
+        (format!(r#"{{"experimental":{{"mgp":{other}}},"mgp":{one}}}"#), &[NegotiationPlace::Own], "events"),
+        (
+            format!(r#"{{"mgp":{{}},"extensions":{{"dev.cloto/mgp":{other}}}}}"#),
+            &[NegotiationPlace::Extensions],
+            "audit",
+        ),
     ] {
         let offer = Offer::of(&raw(&capabilities)).expect("an offer");
         assert_eq!((offer.places(), offer.names()), (places, &[name.to_owned()][..]), "{capabilities}");
         let answer = Agreement::between(&offer, &Extension::ALL, VERSION).expect("an agreement");
         let answer = answer.declare_in(&Raw::empty_object(), []).expect("capabilities");
-        for place in Place::ALL {
+        for place in NegotiationPlace::ALL {
             assert_eq!(answer.at(place.path()).is_some(), places.contains(&place), "{place:?} for {capabilities}");
         }
     }

@@ -145,6 +145,7 @@ fn print(weights: &Weights) -> String {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a run by hand is given what it works on")]
 fn the_weights_are_those_of_the_corpus() {
     let fitted = fit(&cases());
     if std::env::var_os("SWITCHBOARD_FIT_SCREENING").is_some() {
@@ -191,6 +192,7 @@ fn cases_that_were_left_out_are_judged_well() {
 /// Writes down what the sentences of public tools are made of. The variable names a folder of answers to `tools/list`,
 /// as `cargo xtask wild` keeps them.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a run by hand is given what it works on")]
 fn public_definitions_are_counted() {
     let Some(folder) = std::env::var_os("SWITCHBOARD_PUBLIC_DEFINITIONS") else { return };
     let mut counts: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
