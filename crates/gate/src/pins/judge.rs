@@ -51,7 +51,7 @@ pub(crate) enum Judgement {
 
 /// From which major version to which: all that keeps a definition from being followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Upgrade {
+pub(crate) struct Upgrade {
     from: Major,
     to: Major,
 }
