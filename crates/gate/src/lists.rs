@@ -1,5 +1,7 @@
 //! Lists as one principal may see them: what it may not call is not there.
 
+mod held;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use super::scopes::{Presented, ScopeTarget};
 use crate::Gate;
 use crate::dialect::agreed_with;
 use crate::surroundings::Offers;
+
+pub use held::{HeldList, HeldLists};
 
 /// Lists that are kept, at most.
 const MAX_LISTS: usize = 512;

@@ -187,7 +187,8 @@ impl Rejection {
             text.push_str("\n- ");
             text.push_str(violation);
         }
-        let hint = self.remediation_hint.as_deref().or((!self.retryable).then_some("do not make this call again"));
+        let hint =
+            self.remediation_hint.as_deref().or_else(|| (!self.retryable).then_some("do not make this call again"));
         if let Some(hint) = hint {
             text.push_str("\nwhat to do: ");
             text.push_str(hint);

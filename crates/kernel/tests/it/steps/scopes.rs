@@ -28,7 +28,7 @@ fn shown(answer: &Raw) -> String {
 
 /// The kind of fault that a refusal names for programs.
 fn kind(refused: &Raw) -> String {
-    refused.at(&["_meta", "dev.cloto/mgp", "details", "kind"]).unwrap().as_text().unwrap()
+    refused.at(&["_meta", "dev.cloto/mgp", "details", "kind"]).and_then(|kind| kind.as_text()).expect("a kind")
 }
 
 #[tokio::test]
