@@ -278,7 +278,7 @@ async fn a_question_of_a_server_begins_with_its_name() {
 async fn a_question_without_words_or_with_a_heading_carries_the_name_that_clients_know() {
     for (client, server) in PAIRS {
         for alias in [None, Some("docs")] {
-            let known = alias.map_or("files".to_owned(), |alias| format!("{alias} (files)"));
+            let known = alias.map_or_else(|| "files".to_owned(), |alias| format!("{alias} (files)"));
             let script = Script::new(server, vec![tool("asks")]);
             let policy = || ServerPolicy { alias: alias.map(str::to_owned), ..ServerPolicy::default() };
             let house = House::with(&[("files", script.clone())], policy, open_house).await;
