@@ -58,7 +58,7 @@ impl Layout {
         self.built("examples/conformance-client")
     }
 
-    fn built(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn built(&self, name: &str) -> Result<PathBuf> {
         let path = self.target.join("debug").join(name);
         if !path.is_file() {
             bail!("{} is not built", path.display());

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::layout::Layout;
 use crate::tally::{Tally, say, seconds};
-use crate::{conformance, interop, process, tidy};
+use crate::{conformance, interop, platforms, process, tidy};
 
 /// What a step does.
 enum Work {
@@ -19,6 +19,8 @@ enum Work {
     Tests,
     Fuzz,
     Binaries,
+    FirstHour,
+    Platforms,
     Conformance,
     Interop,
 }
@@ -30,6 +32,8 @@ struct Step {
     outside: bool,
 }
 
+/// Three dozen starts of programs.
+const FIRST_HOUR_LIMIT: Duration = Duration::from_secs(180);
 /// Failures repeated in the summary; all of them stand above it.
 const SHOWN: usize = 60;
 
@@ -49,6 +53,8 @@ const STEPS: &[Step] = &[
     },
     Step { name: "fuzz", work: Work::Fuzz, outside: false },
     Step { name: "binaries", work: Work::Binaries, outside: false },
+    Step { name: "first-hour", work: Work::FirstHour, outside: false },
+    Step { name: "platforms", work: Work::Platforms, outside: false },
     Step { name: "conformance", work: Work::Conformance, outside: true },
     Step { name: "interop", work: Work::Interop, outside: true },
 ];
@@ -108,6 +114,16 @@ fn perform(layout: &Layout, work: &Work, alone: bool, tally: &mut Tally) -> Resu
         Work::Tests => tests(layout),
         Work::Fuzz => fuzz(layout),
         Work::Binaries => layout.build_binaries(),
+        Work::FirstHour => {
+            if alone {
+                layout.build_binaries()?;
+            }
+            first_hour(layout)
+        }
+        Work::Platforms => {
+            tally.add(platforms::run(layout)?);
+            Ok(())
+        }
         Work::Conformance => {
             if alone {
                 layout.build_binaries()?;
@@ -135,6 +151,13 @@ fn fuzz(layout: &Layout) -> Result<()> {
         let arguments = ["test", "--workspace", "--lib", "--tests", "--locked", "--", "fuzz_"];
         layout.cargo_with(&arguments, &seconds).context("cargo test")
     }
+}
+
+/// What people feel with twelve servers, held to ten times what is promised of a release: this build is a debug one.
+fn first_hour(layout: &Layout) -> Result<()> {
+    let mut command = Command::new(layout.built("first-hour")?);
+    command.args(["--check", "--slack", "10"]);
+    process::visible(&mut command, FIRST_HOUR_LIMIT)
 }
 
 /// The faster runner where it is installed; the same tests either way.

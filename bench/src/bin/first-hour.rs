@@ -34,6 +34,9 @@ struct Options {
     /// End with status 1 where a target is missed.
     #[arg(long)]
     check: bool,
+    /// So many times the targets of time are allowed: a debug build beside other work is slower than what is promised of a release.
+    #[arg(long, default_value_t = 1)]
+    slack: u32,
     /// Tools of each server.
     #[arg(long, default_value_t = 12)]
     tools: usize,
@@ -176,14 +179,12 @@ fn run(options: &Options) -> Result<bool, Error> {
         met &= is_met;
         println!("{what}: {found} (target {target}{})", if is_met { "" } else { ", MISSED" });
     };
-    let (list, call) = (median(lists), median(calls));
-    told(
-        "another client, first list",
-        format!("{} ms", list.as_millis()),
-        format!("{} ms", LIST_TARGET.as_millis()),
-        list < LIST_TARGET,
-    );
-    told("call", format!("{} ms", call.as_millis()), format!("{} ms", CALL_TARGET.as_millis()), call < CALL_TARGET);
+    for (what, time, target) in
+        [("another client, first list", median(lists), LIST_TARGET), ("call", median(calls), CALL_TARGET)]
+    {
+        let target = target.saturating_mul(options.slack);
+        told(what, format!("{} ms", time.as_millis()), format!("{} ms", target.as_millis()), time < target);
+    }
     let clients = format!("processes of servers for {CLIENTS} clients");
     told(&clients, processes.to_string(), SERVERS.to_string(), processes == SERVERS);
     Ok(met || !options.check)

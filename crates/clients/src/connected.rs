@@ -7,14 +7,12 @@ use parking_lot::Mutex;
 use switchboard_directory::{ListKind, View};
 use switchboard_gate::pins::accept_command;
 use switchboard_gate::{Gate, Offers as _};
-use switchboard_peer::{Context, Session};
+use switchboard_peer::Session;
 use switchboard_protocol::mcp::{LoggingLevel, method};
 use switchboard_upstream::{LEVEL_WAIT, Quarantine, Server};
 use switchboard_wire::Notification;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::ClientHost;
 use crate::introduction::{OF_MGP, own_log};
 use crate::session::ClientState;
 use crate::streams::{Listeners, with_uri};
@@ -25,17 +23,10 @@ pub struct ConnectedClients {
     /// Lasting sessions, whether they have introduced themselves or not.
     sessions: Mutex<HashMap<Arc<str>, Arc<Session>>>,
     pub(crate) listeners: Listeners,
-    gathered: Mutex<GatheredChanges>,
+    /// Lists that have changed since clients were told; nothing where nobody is about to tell them.
+    gathered: Mutex<Option<HashSet<ListKind>>>,
     /// Work beside requests.
     tasks: TaskTracker,
-}
-
-/// Lists that have changed and nobody was told of yet.
-#[derive(Default)]
-struct GatheredChanges {
-    changed: HashSet<ListKind>,
-    /// Somebody is about to tell of them.
-    is_awaited: bool,
 }
 
 impl ConnectedClients {
@@ -114,50 +105,17 @@ impl ConnectedClients {
     /// Notes lists that have changed, for everybody to be told of; `true` where nobody is about to.
     pub(crate) fn gather(&self, changed: &[ListKind]) -> bool {
         let mut gathered = self.gathered.lock();
-        gathered.changed.extend(changed);
-        !std::mem::replace(&mut gathered.is_awaited, true)
+        let nobody = gathered.is_none();
+        gathered.get_or_insert_default().extend(changed);
+        nobody
     }
 
     /// The lists that have changed since this was asked. Where there are none, nobody is about to tell of any.
     pub(crate) fn take_gathered(&self) -> HashSet<ListKind> {
         let mut gathered = self.gathered.lock();
-        gathered.is_awaited = !gathered.changed.is_empty();
-        std::mem::take(&mut gathered.changed)
-    }
-
-    /// Tells clients that lists have changed: those that would be listed something else now.
-    pub(crate) async fn tell_lists<H: ClientHost>(&self, host: &H, changed: &HashSet<ListKind>) {
-        for (name, kinds) in [
-            (method::TOOLS_LIST_CHANGED, &[ListKind::Tools][..]),
-            (method::PROMPTS_LIST_CHANGED, &[ListKind::Prompts]),
-            (method::RESOURCES_LIST_CHANGED, &[ListKind::Resources, ListKind::Templates]),
-        ] {
-            let kinds: Vec<ListKind> = kinds.iter().copied().filter(|kind| changed.contains(kind)).collect();
-            if kinds.is_empty() {
-                continue;
-            }
-            let notification = Notification::new(name, None);
-            for session in self.introduced() {
-                let context = Context {
-                    caller: session.caller(),
-                    remote: session.remote().clone(),
-                    cancel: CancellationToken::new(),
-                    headers: None,
-                    open_owners: None,
-                    session,
-                };
-                let state = ClientState::of(&context.session);
-                if state.lists.are_outdated(host, &context, &kinds).await {
-                    let _ = context.remote.notify(notification.clone());
-                }
-            }
-            for listener in self.listeners.of_lists(&kinds) {
-                let asked: Vec<ListKind> = kinds.iter().copied().filter(|kind| listener.kinds.contains(kind)).collect();
-                if listener.lists.are_outdated(host, &listener.context, &asked).await {
-                    listener.tell(&notification);
-                }
-            }
-        }
+        let changed = gathered.take().unwrap_or_default();
+        *gathered = (!changed.is_empty()).then(HashSet::new);
+        changed
     }
 
     /// Ends what clients watch and may not see any more: it does not come again with the right to see it.

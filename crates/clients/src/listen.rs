@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use switchboard_directory::{ListKind, LocatedResource};
 use switchboard_gate::Subject;
+use switchboard_gate::lists::{HeldList, HeldLists};
 use switchboard_gate::request::Asking;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -17,7 +18,6 @@ use switchboard_upstream::Server;
 use switchboard_wire::{Edit, Notification, Object, Raw, Request};
 
 use crate::ClientHost;
-use crate::listed::HeldLists;
 use crate::streams::{Key, Listener, Uris};
 
 /// Streams that may be open at once.
@@ -110,7 +110,7 @@ pub async fn listen<H: ClientHost>(host: &H, context: &Context, request: Request
     // What changes before this is known is told in any case.
     for kind in listener.kinds.iter().copied() {
         if let Ok(list) = host.list_now(context, kind).await {
-            listener.lists.given(kind, &list);
+            listener.lists.note(kind, Some(HeldList::given(&list)));
         }
     }
     drop(listener);

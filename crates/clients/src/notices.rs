@@ -1,18 +1,22 @@
 //! What a server says of itself or of its lists: who hears of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_directory::ListKind;
 use switchboard_gate::Presented;
-use switchboard_peer::Session;
+use switchboard_gate::lists::{HeldList, HeldLists};
+use switchboard_peer::{Context, Session};
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::{mgp, proposals};
 use switchboard_services::{EventService, ManifestService};
 use switchboard_upstream::Server;
 use switchboard_wire::Notification;
+use tokio_util::sync::CancellationToken;
 
 use crate::ClientHost;
+use crate::session::ClientState;
 
 /// How long changes of lists are gathered before clients are told of the first: where many servers come up, one follows the other.
 const FIRST_NOTICE: Duration = Duration::from_millis(200);
@@ -31,7 +35,7 @@ pub fn tell_changed<H: ClientHost>(host: &H, changed: &[ListKind]) {
                 if changed.is_empty() {
                     return;
                 }
-                host.connected().tell_lists(&host, &changed).await;
+                tell_lists(&host, &changed).await;
                 wait = NEXT_NOTICE;
             }
         }));
@@ -39,6 +43,50 @@ pub fn tell_changed<H: ClientHost>(host: &H, changed: &[ListKind]) {
     if changed.contains(&ListKind::Tools) {
         ManifestService::of(host).manifest_changed("tools");
     }
+}
+
+/// Tells clients that lists have changed: those that would be listed something else now.
+async fn tell_lists<H: ClientHost>(host: &H, changed: &HashSet<ListKind>) {
+    for (name, kinds) in [
+        (method::TOOLS_LIST_CHANGED, &[ListKind::Tools][..]),
+        (method::PROMPTS_LIST_CHANGED, &[ListKind::Prompts]),
+        (method::RESOURCES_LIST_CHANGED, &[ListKind::Resources, ListKind::Templates]),
+    ] {
+        let kinds: Vec<ListKind> = kinds.iter().copied().filter(|kind| changed.contains(kind)).collect();
+        if kinds.is_empty() {
+            continue;
+        }
+        let notification = Notification::new(name, None);
+        for session in host.connected().introduced() {
+            let (caller, remote) = (session.caller(), session.remote().clone());
+            let cancel = CancellationToken::new();
+            let context = Context { caller, remote, cancel, headers: None, open_owners: None, session };
+            let state = ClientState::of(&context.session);
+            if are_outdated(host, &context, &state.lists, &kinds).await {
+                let _ = context.remote.notify(notification.clone());
+            }
+        }
+        for listener in host.connected().listeners.of_lists(&kinds) {
+            let asked: Vec<ListKind> = kinds.iter().copied().filter(|kind| listener.kinds.contains(kind)).collect();
+            if are_outdated(host, &listener.context, &listener.lists, &asked).await {
+                listener.tell(&notification);
+            }
+        }
+    }
+}
+
+/// Whether any of these lists is another one than the client holds; it may be where nothing is known of them.
+async fn are_outdated<H: ClientHost>(host: &H, context: &Context, lists: &HeldLists, kinds: &[ListKind]) -> bool {
+    let held = lists.of(kinds);
+    let mut outdated = held.is_empty();
+    for (kind, held) in held.into_iter().filter(|(_, held)| *held != HeldList::Awaited) {
+        outdated |= match host.list_now(context, kind).await {
+            Ok(list) => lists.is_outdated(kind, held, HeldList::given(&list)),
+            // Who asks is told why.
+            Err(_) => true,
+        };
+    }
+    outdated
 }
 
 /// Takes a notification that is the kernel's own business; `false` for one that is the clients'.

@@ -8,14 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use switchboard_exchange::{level_name, wants_log};
+use switchboard_gate::lists::HeldLists;
 use switchboard_peer::Session;
 use switchboard_peer::client::Connected;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_services::house::{BackgroundWork, ServerDirectory};
 use switchboard_upstream::Server;
 use switchboard_wire::Notification;
-
-use crate::listed::HeldLists;
 
 pub(crate) use connection::{Failures, SessionConnection};
 

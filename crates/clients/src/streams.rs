@@ -6,11 +6,10 @@ use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use switchboard_directory::ListKind;
+use switchboard_gate::lists::HeldLists;
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::mcp::meta;
 use switchboard_wire::{Edit, Notification, Raw};
-
-use crate::listed::HeldLists;
 
 /// Server and the server's own URI.
 pub(crate) type Key = (Arc<str>, String);

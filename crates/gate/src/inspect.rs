@@ -271,7 +271,7 @@ fn judged(
         return judgement.clone();
     }
     let Some(definition) = readable(&shown.definition) else {
-        return Judgement::Changed { kinds: Vec::new(), objection: None };
+        return Judgement::Changed { kinds: Vec::new(), objection: None, upgrade: None };
     };
     let candidate = Candidate { name: &shown.name, hash: shown.hash, definition: &definition, server_version: version };
     let screen = |told: &Raw| if screens { shown::screen_told(&shown.name, told) } else { Screening::Passed };
@@ -345,12 +345,12 @@ fn next(server: &Server, name: &str) -> String {
 fn why_held(server: &Server, name: &str, judgement: &Judgement) -> String {
     let next = next(server, name);
     match judgement {
-        Judgement::Changed { kinds, objection: Some(finding) } => {
-            format!("{}; what is new is suspicious: {finding}; {next}", reason(kinds))
+        Judgement::Changed { kinds, objection: Some(finding), upgrade } => {
+            format!("{}; what is new is suspicious: {finding}; {next}", reason(kinds, *upgrade))
         }
-        Judgement::Changed { kinds, objection: None } => format!("{}; {next}", reason(kinds)),
+        Judgement::Changed { kinds, objection: None, upgrade } => format!("{}; {next}", reason(kinds, *upgrade)),
         Judgement::Refused => format!("a person has refused its definition; {next}"),
-        _ => format!("{}; {next}", reason(&[])),
+        _ => format!("{}; {next}", reason(&[], None)),
     }
 }
 
@@ -358,6 +358,6 @@ fn why_suspicious(server: &Server, name: &str, screening: &Screening) -> String 
     let next = next(server, name);
     match screening.finding() {
         Some(finding) => format!("its definition is suspicious: {finding}; {next}"),
-        None => format!("{}; {next}", reason(&[])),
+        None => format!("{}; {next}", reason(&[], None)),
     }
 }

@@ -1,5 +1,7 @@
 //! Lists as one principal may see them: what it may not call is not there.
 
+mod held;
+
 use switchboard_peer::Context;
 use switchboard_protocol::Era;
 use switchboard_protocol::fault::Fault;
@@ -13,6 +15,7 @@ use crate::Gate;
 use crate::dialect::agreed_with;
 pub use crate::list_cache::Dialect;
 use crate::surroundings::Offers;
+pub use held::{HeldList, HeldLists};
 
 impl Gate<'_> {
     /// A list of what is offered at one moment, as this client may see it.

@@ -186,11 +186,58 @@ fn said(tool: &Value) -> Value {
 mod tests {
     use super::*;
 
+    const TOLD: &str = include_str!("../../../docs/servers.md");
+
+    fn packages() -> Vec<Package<'static>> {
+        TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(Package::read).collect()
+    }
+
+    /// The rows of the table in the documentation: the package and the numbers.
+    fn rows() -> Vec<(&'static str, [usize; 5])> {
+        let read = |line: &'static str| {
+            let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+            let numbers: Vec<usize> = cells.get(1..)?.iter().map(|cell| cell.parse().ok()).collect::<Option<_>>()?;
+            Some((*cells.first()?, numbers.try_into().ok()?))
+        };
+        TOLD.lines().filter_map(read).collect()
+    }
+
+    #[test]
+    fn the_documentation_tells_the_sums_of_its_table() {
+        let rows = rows();
+        let sum = |at: usize| rows.iter().map(|(_, numbers)| numbers[at]).sum::<usize>();
+        let counts = format!(
+            "{} of {} servers, {} tools by themselves, {} through the kernel, {} held, {} marked, {} calls",
+            rows.len(),
+            packages().len(),
+            sum(0),
+            sum(1),
+            sum(2),
+            sum(3),
+            sum(4)
+        );
+        assert!(TOLD.contains(&counts), "docs/servers.md does not say: {counts}");
+    }
+
+    #[test]
+    fn every_package_is_told_of_with_its_version_and_its_calls_or_named_as_left_out() {
+        let rows = rows();
+        for package in packages() {
+            let row = rows.iter().find(|(name, _)| *name == package.name);
+            let is_left_out = TOLD.contains(&format!("`{}`", package.name));
+            assert!(row.is_some() != is_left_out, "{} is in the table, or named as left out", package.name);
+            if let Some((_, [.., calls])) = row {
+                assert_eq!(*calls, calls_of(package.name).len(), "{}", package.name);
+            }
+        }
+        for (name, _) in rows {
+            assert!(packages().iter().any(|package| package.name == name), "{name} is none of wild/servers.txt");
+        }
+    }
+
     #[test]
     fn every_call_is_of_a_package_in_the_table() {
-        let packages: Vec<Package<'_>> =
-            TABLE.lines().filter(|line| !line.starts_with('#')).filter_map(Package::read).collect();
-        let counted: usize = packages.iter().map(|package| calls_of(package.name).len()).sum();
+        let counted: usize = packages().iter().map(|package| calls_of(package.name).len()).sum();
         let written = CALLS.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()).count();
         assert_eq!(counted, written);
         assert!(written >= 25, "{written}");

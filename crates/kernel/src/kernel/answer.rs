@@ -12,6 +12,7 @@ use switchboard_protocol::mgp::{self, TrustLevel};
 use switchboard_protocol::{Era, Revision};
 use switchboard_wire::{Edit, ErrorObject, Notification, Raw, Request};
 
+use super::meant::with_what_was_meant;
 use super::{Kernel, object_of, text_of, waiting};
 use crate::clients::{self, AwaitedList, ClientState, OF_MGP, told, told_upstream, with_error};
 use crate::directory::{ListKind, View};
@@ -67,7 +68,8 @@ impl Handler for Kernel {
                 Ok(reply) if is_call => with_error(&context, reply),
                 Ok(reply) => reply,
                 Err(fault) => {
-                    let fault = if is_call { Box::pin(self.with_what_was_meant(&context, fault)).await } else { fault };
+                    let fault =
+                        if is_call { Box::pin(with_what_was_meant(self, &context, fault)).await } else { fault };
                     tracing::debug!(session = %context.session.id, %fault, "refused");
                     let called = called.flatten().and_then(|params| params.member("name")?.as_text());
                     let is_own = called.is_some_and(|name| names::is_reserved(&name));

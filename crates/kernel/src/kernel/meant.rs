@@ -17,46 +17,44 @@ const MAX_NAMED: usize = 3;
 /// Letters of a name that is looked for, at most.
 const MAX_NAME_CHARS: usize = 128;
 
-impl Kernel {
-    /// A fault with what the client may have meant, where it is that there is no tool of a name.
-    pub(super) async fn with_what_was_meant(&self, context: &Context, fault: Fault) -> Fault {
-        if fault.kind() != FaultKind::UnknownTool || fault.suggestion().is_some() {
-            return fault;
-        }
-        let plain = Fault::no_such_tool("");
-        let Some(wanted) = fault.message().strip_prefix(plain.message()).filter(|name| !name.is_empty()) else {
-            return fault;
-        };
-        let meant = self.meant_by(context, wanted).await;
-        if meant.is_empty() {
-            return fault;
-        }
-        let hint = format!("did you mean `{}`?", meant.join("` or `"));
-        Fault::new(FaultKind::UnknownTool, format!("{}; {hint}", fault.message())).suggest(hint)
+/// A fault with what the client may have meant, where it is that there is no tool of a name.
+pub(super) async fn with_what_was_meant(kernel: &Kernel, context: &Context, fault: Fault) -> Fault {
+    if fault.kind() != FaultKind::UnknownTool || fault.suggestion().is_some() {
+        return fault;
     }
+    let plain = Fault::no_such_tool("");
+    let Some(wanted) = fault.message().strip_prefix(plain.message()).filter(|name| !name.is_empty()) else {
+        return fault;
+    };
+    let meant = meant_by(kernel, context, wanted).await;
+    if meant.is_empty() {
+        return fault;
+    }
+    let hint = format!("did you mean `{}`?", meant.join("` or `"));
+    Fault::new(FaultKind::UnknownTool, format!("{}; {hint}", fault.message())).suggest(hint)
+}
 
-    /// The tools that a client may use and that have the name at their server, or nearly.
-    async fn meant_by(&self, context: &Context, wanted: &str) -> Vec<String> {
-        if wanted.len() > MAX_NAME_CHARS {
-            return Vec::new();
-        }
-        let view = self.view();
-        let usable: Vec<(String, String)> = if names::is_reserved(wanted) {
-            let finding = ToolFinder::of(self).finding_tools(context, &*self.seen_at(&view)).await;
-            let own = finding.into_iter().chain(table::listed(self, context, false));
-            own.filter_map(|tool| tool.member("name")?.as_text()).map(|name| (name.clone(), name)).collect()
-        } else {
-            let Ok(tables) = self.gate().tables().await else { return Vec::new() };
-            let usable = view.directory.tools().filter(|(id, exposed, route)| {
-                let Some(server) = view.server(id) else { return false };
-                let named = Some((&*route.original, *exposed));
-                self.gate().access(&tables, &context.session, server, named).allow
-                    && self.gate().standing(&tables, server, route.policy.as_deref()).missing.is_empty()
-            });
-            usable.map(|(_, exposed, route)| (exposed.to_owned(), route.original.to_string())).collect()
-        };
-        meant_among(wanted, &usable)
+/// The tools that a client may use and that have the name at their server, or nearly.
+async fn meant_by(kernel: &Kernel, context: &Context, wanted: &str) -> Vec<String> {
+    if wanted.len() > MAX_NAME_CHARS {
+        return Vec::new();
     }
+    let view = kernel.view();
+    let usable: Vec<(String, String)> = if names::is_reserved(wanted) {
+        let finding = ToolFinder::of(kernel).finding_tools(context, &*kernel.seen_at(&view)).await;
+        let own = finding.into_iter().chain(table::listed(kernel, context, false));
+        own.filter_map(|tool| tool.member("name")?.as_text()).map(|name| (name.clone(), name)).collect()
+    } else {
+        let Ok(tables) = kernel.gate().tables().await else { return Vec::new() };
+        let usable = view.directory.tools().filter(|(id, exposed, route)| {
+            let Some(server) = view.server(id) else { return false };
+            let named = Some((&*route.original, *exposed));
+            kernel.gate().access(&tables, &context.session, server, named).allow
+                && kernel.gate().standing(&tables, server, route.policy.as_deref()).missing.is_empty()
+        });
+        usable.map(|(_, exposed, route)| (exposed.to_owned(), route.original.to_string())).collect()
+    };
+    meant_among(wanted, &usable)
 }
 
 /// The tools, by the names that clients and servers call them by, that may be meant: of the same name at its server, else one of

@@ -39,6 +39,9 @@ pub(super) struct Issuer {
     pub(super) client_id_metadata_document_supported: bool,
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
+    /// It published nothing: its endpoints are those that a server of 2025-03-26 has.
+    #[serde(skip)]
+    pub(super) is_assumed: bool,
 }
 
 /// RFC 9728.
@@ -108,6 +111,7 @@ impl Issuer {
             registration_endpoint: Some(format!("{origin}/register")),
             // That revision obliges servers to it.
             code_challenge_methods_supported: vec!["S256".to_owned()],
+            is_assumed: true,
             ..Self::default()
         }
     }

@@ -68,6 +68,11 @@ pub enum OAuthError {
         /// Whose it says it is.
         found: String,
     },
+    /// Nothing was published, and what a server of 2025-03-26 has is not there either.
+    #[error(
+        "the server offers no login (OAuth): it names no authorization server and is none itself; what it wants is a token or a header of its own, if anything"
+    )]
+    NoLogin,
     /// No metadata of the authorization server.
     #[error("{issuer} publishes no authorization server metadata")]
     NoMetadata {

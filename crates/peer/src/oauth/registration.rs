@@ -133,7 +133,12 @@ async fn register(
     });
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let answer: Answer = fetch.post(STEP, endpoint, headers, body.to_string()).await?;
+    let answer = fetch.post(STEP, endpoint, headers, body.to_string()).await;
+    let answer: Answer = answer.map_err(|error| match error {
+        // Nobody refused: where endpoints were only assumed, there is nobody.
+        OAuthError::Refused { status: 404 | 405 | 501, code: None, .. } if issuer.is_assumed => OAuthError::NoLogin,
+        error => error,
+    })?;
     let method = match answer.token_endpoint_auth_method.as_deref() {
         None => method,
         Some(name) => AuthMethod::parse(name)

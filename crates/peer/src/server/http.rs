@@ -37,6 +37,10 @@ pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-i
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// How long a request waits where its principal does not read its answers, and how often it is looked whether it does.
+const WAIT_FOR_READERS: Duration = Duration::from_secs(5);
+const LOOK_FOR_READERS: Duration = Duration::from_millis(50);
+
 /// The HTTP face of a handler.
 pub struct HttpEndpoint {
     shared: Arc<Shared>,
@@ -194,6 +198,11 @@ impl Shared {
             Ok(frame) => frame,
             Err(response) => return response,
         };
+        if asks(&frame) && self.memory.may_be_crowded() && !Box::pin(self.awaits_readers(&principal)).await {
+            return answer::no_room(
+                "earlier answers are not read, and hold too much memory; the request was not begun",
+            );
+        }
         let named = Named::of(&headers);
         let modern = match (named.revision(), &frame) {
             (Some(revision), _) if revision.era() == Era::Modern => true,
@@ -213,6 +222,17 @@ impl Shared {
         }
     }
 
+    /// Waits a moment for clients to read the answers that they have; `false` where they do not.
+    async fn awaits_readers(&self, principal: &Principal) -> bool {
+        let account = self.memory.account(&principal.name);
+        let read = async {
+            while account.is_crowded() {
+                tokio::time::sleep(LOOK_FOR_READERS).await;
+            }
+        };
+        tokio::time::timeout(WAIT_FOR_READERS, read).await.is_ok()
+    }
+
     /// Reads and parses the body of a POST.
     async fn read(&self, headers: &HeaderMap, body: Incoming, reader: &Principal) -> Result<Frame, Response<Body>> {
         if !answer::is_json(headers) {
@@ -228,6 +248,11 @@ impl Shared {
             .map_err(|error| answer::unread(&error))?;
         Frame::parse(text, &options.limits).map_err(|refusal| answer::refusal(&refusal))
     }
+}
+
+/// Whether something is to be answered with more than that it arrived.
+fn asks(frame: &Frame) -> bool {
+    matches!(frame, Frame::One(Message::Request(_)) | Frame::Batch(_))
 }
 
 /// What the headers of a request name, each looked for once.

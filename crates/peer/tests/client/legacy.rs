@@ -411,6 +411,18 @@ async fn the_servers_own_stream_is_opened_again_where_it_ended() {
 }
 
 #[tokio::test]
+async fn a_web_page_in_place_of_a_server_is_called_one() {
+    let server = Server::start(|_, mut wire| async move {
+        wire.answer(200, "content-type: text/html\r\n", "\n<!doctype html><p>Welcome</p>").await;
+        Some(wire)
+    })
+    .await;
+    let error = connect(http(&server), options(), silent()).await.unwrap_err();
+    let said = switchboard_protocol::fault::error_chain(&error);
+    assert!(said.contains("a web page"), "{said}");
+}
+
+#[tokio::test]
 async fn refused_credentials_are_named_at_connect() {
     let server = Server::start(|_, mut wire| async move {
         wire.answer(401, "www-authenticate: Bearer resource_metadata=\"x\"\r\n", "").await;

@@ -72,6 +72,10 @@ impl Script {
                 reply.extra = request.extra;
                 reply
             }
+            "large" => {
+                let params: Value = request.params.unwrap().view().unwrap();
+                ok(json!({"text": "x".repeat(params["bytes"].as_u64().unwrap() as usize)}))
+            }
             "caller" => {
                 let caller = &context.caller;
                 ok(json!({

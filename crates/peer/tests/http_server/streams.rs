@@ -248,6 +248,54 @@ async fn streams_that_nobody_reads_keep_within_one_bound_and_give_it_back() {
     .await;
 }
 
+/// Answers that wait in connections count as well: whoever lets them stand gets no more of them, and others do.
+#[tokio::test]
+async fn answers_that_nobody_reads_are_held_within_one_bound() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    // More than the system takes of one connection.
+    const BYTES: usize = 8 << 20;
+    let mut options = quick();
+    options.max_memory = 8 * BYTES;
+    let served = Served::with(options, |access| access.authenticated(|token| token.map(Into::into))).await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"bytes": BYTES, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "large", "params": params}).to_string();
+    let text = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json\r\n\
+         Authorization: Bearer ann\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: large\r\nContent-Length: {}\r\n\r\n{body}",
+        served.address,
+        body.len()
+    );
+    let (mut stalled, mut refused) = (Vec::new(), 0);
+    for _ in 0..10 {
+        let mut socket = tokio::net::TcpStream::connect(served.address).await.unwrap();
+        socket.write_all(text.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        assert_eq!(within(socket.read_exact(&mut status)).await.unwrap(), 12);
+        if status.ends_with(b"503") {
+            refused += 1;
+            break;
+        }
+        assert!(status.ends_with(b"200"));
+        stalled.push(socket);
+    }
+    let used = served.face.memory_used();
+    assert!(refused == 1 && (3 * BYTES..6 * BYTES).contains(&used), "{} stand: {used}", stalled.len());
+    let ask = Ask::modern("large", json!({"bytes": BYTES}));
+    assert_eq!(ask.clone().with("Authorization", "Bearer bob").send(served.address).await.status, 200);
+    // It is given back when they have gone.
+    drop(stalled);
+    within(async {
+        while served.face.memory_used() > 0 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(ask.with("Authorization", "Bearer ann").send(served.address).await.status, 200);
+}
+
 #[tokio::test]
 async fn streams_that_have_ended_are_trimmed_at_once() {
     let mut options = quick();

@@ -76,6 +76,15 @@ async fn a_server_without_a_way_to_register_says_what_to_configure() {
 }
 
 #[tokio::test]
+async fn a_server_that_has_no_login_is_said_to_have_none() {
+    let world = World::new().await;
+    world.rules.lock().has_no_login = true;
+    let oauth = simple(&world).await;
+    let error = oauth.token(refused(&oauth, 401, "Bearer")).await.unwrap_err();
+    assert!(error.to_string().contains("offers no login"), "{error}");
+}
+
+#[tokio::test]
 async fn a_machine_is_registered_by_its_owner_or_not_at_all() {
     let world = World::new().await;
     let vault = Arc::new(MemoryVault::default());

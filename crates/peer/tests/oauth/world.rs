@@ -58,6 +58,8 @@ pub(crate) struct Rules {
     pub(crate) clients: HashSet<String>,
     /// Whether access tokens are ever taken.
     pub(crate) locked: bool,
+    /// Whether there is nothing but the protected server.
+    pub(crate) has_no_login: bool,
     /// Where resource metadata is instead.
     pub(crate) moved_to: Option<String>,
     access: Option<String>,
@@ -89,6 +91,7 @@ impl World {
             rotate: true,
             clients: HashSet::new(),
             locked: false,
+            has_no_login: false,
             moved_to: None,
             access: None,
             last_access: None,
@@ -180,6 +183,9 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
 }
 
 fn answer(origin: &str, rules: &mut Rules, asked: &Asked) -> Answered {
+    if rules.has_no_login && asked.path != "/mcp" {
+        return (404, Vec::new(), String::new());
+    }
     match (&*asked.verb, &*asked.path) {
         ("GET", "/.well-known/oauth-protected-resource/mcp") if rules.moved_to.is_some() => {
             (307, vec![("location".to_owned(), rules.moved_to.clone().unwrap())], String::new())

@@ -135,8 +135,10 @@ enum Mark {
 #[derive(Debug, Default)]
 struct Collected {
     grown: Vec<(Link, Option<u64>)>,
-    /// Where retention has cut the log.
-    starts: Vec<Link>,
+    /// Where retention has cut the log, and whether that stands on file and not in the database.
+    starts: Vec<(Link, bool)>,
+    /// What is accepted now comes from the file.
+    is_on_file: bool,
     bad: Vec<(u64, Fault)>,
     restores: Vec<Restored>,
 }
@@ -146,7 +148,7 @@ impl Collected {
         match head.kind {
             HeadKind::Grown => {}
             HeadKind::Restored => self.restore(head),
-            HeadKind::Pruned => self.starts.push(head.link()),
+            HeadKind::Pruned => self.starts.push((head.link(), self.is_on_file)),
         }
         self.grown.push((head.link(), None));
     }
@@ -160,7 +162,11 @@ impl Collected {
             accepted.get_or_insert(head.seq);
             link.seq <= head.seq
         });
-        self.starts.retain(|link| link.seq <= head.seq);
+        // A copy from before a retention has the records again that it had removed: what the copy itself says counts, and
+        // what is done after this.
+        if self.is_on_file {
+            self.starts.retain(|(_, is_on_file)| !is_on_file);
+        }
         let restored = Restored { seq: head.seq, from, reached: beyond.max(head.seq), time: head.time };
         // The same head is in the database and on file.
         match self.restores.iter_mut().find(|other| other.seq == head.seq && other.time == head.time) {
@@ -200,6 +206,7 @@ impl Verifier {
             }
         }
         let lines = gathered.heads.len();
+        collected.is_on_file = true;
         for (line, head) in gathered.heads.into_iter().enumerate() {
             match head {
                 Some(head) if trusted.contains(&head.key) && head.is_genuine() => collected.accept(&head),
@@ -211,8 +218,8 @@ impl Verifier {
             }
         }
         let start = |collected: &Collected| {
-            let last = collected.starts.iter().max_by_key(|link| link.seq);
-            last.copied().unwrap_or(Link::GENESIS)
+            let last = collected.starts.iter().map(|(link, _)| *link).max_by_key(|link| link.seq);
+            last.unwrap_or(Link::GENESIS)
         };
         let first = start(&collected).seq;
         match gathered.tip {

@@ -73,10 +73,10 @@ impl Writer {
                 Ok(vec![self.sign(HeadKind::Grown, end, *now, progress)?])
             }
             [Work::Prune { through, now }] => {
+                // Before its record may go: nobody else may remove that.
+                progress.end = Some(self.end(progress)?);
                 let hash = self.one(&tables::hash_at(*through))?.digest()?;
                 self.run(&tables::remove_through(*through))?;
-                let end = self.end(progress)?;
-                progress.end = Some(end);
                 Ok(vec![self.sign(HeadKind::Pruned, Link { seq: *through, hash }, *now, progress)?])
             }
             [Work::AppendOnce { events, after }] => {

@@ -36,6 +36,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     audit::a_refused_group_leaves_nothing_and_an_unknown_one_is_recognised,
     audit::a_chain_that_fell_back_takes_nothing,
     audit::an_emptied_log_takes_nothing_until_it_is_accepted,
+    audit::a_copy_from_before_a_retention_can_be_accepted,
     grants::are_put_listed_and_revoked,
     grants::allow_and_deny_stand_side_by_side,
     grants::a_revoke_takes_what_it_names,

@@ -24,7 +24,7 @@ tables! {
         ticket tickets message messages email emails mail draft drafts snippet snippets post posts wiki card cards todo todos \
         thread threads reply review reviews journal knowledge entity entities observation observations gist \
         gists template templates prompt prompts thinking thought thoughts reminder reminders cell cells sheet slide slides block \
-        blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports";
+        blocks paragraph text texts diagram chart bookmark bookmarks article articles blog readme changelog report reports diary daily";
     /// Variables of the environment that make programs load code.
     LOADING = "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES NODE_OPTIONS PYTHONSTARTUP PYTHONPATH PERL5OPT RUBYOPT \
         BASH_ENV PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER JAVA_TOOL_OPTIONS _JAVA_OPTIONS";
@@ -111,7 +111,10 @@ pub(super) fn chooses(key: &str) -> bool {
     Key::of(key).said_last().has(Mark::Chooses)
 }
 
-/// Whether a tool stores or shows texts: its name says so, or its description where an argument bears it out.
+/// Words of names of tools that keep what they are given.
+const KEEPING: [&str; 8] = ["append", "add", "write", "save", "insert", "log", "store", "record"];
+
+/// Whether a tool stores or shows texts: its name says so, or its description where its name or an argument bears it out.
 pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     let described = declared.subject.split('\n').nth(2).unwrap_or_default();
     let said: Vec<String> = words(described).into_iter().take(MAX_SAID).collect();
@@ -119,10 +122,10 @@ pub(super) fn stores_texts(name: &str, declared: &ToolSecurity) -> bool {
     // A task that is created or changed is a text for people; one that is scheduled or registered may be run.
     let has = |list: &[&str]| name.iter().any(|word| list.contains(&word.as_str()));
     let is_todo = has(&["task", "tasks"]) && has(&["create", "update", "add", "edit"]);
-    let takes_text = || declared.properties.iter().any(|key| of(key) == Place::Text);
+    let takes_text = has(&KEEPING) || declared.properties.iter().any(|key| of(key) == Place::Text);
     is_todo
         || name.into_iter().any(|word| STORED.contains(word.as_str()))
-        || takes_text() && said.into_iter().any(|word| STORED.contains(word.as_str()))
+        || takes_text && said.into_iter().any(|word| STORED.contains(word.as_str()))
 }
 
 /// Whether the strings under a key are names of files, or find such below a folder that another key names.

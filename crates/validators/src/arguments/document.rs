@@ -71,8 +71,8 @@ fn is_line_of_document(text: &str) -> bool {
     if let Some(item) = text.strip_prefix("- ") {
         return item.trim_start().starts_with(['/', '~', '.', '"', '\'', '!', '&', '{', '[', '$']);
     }
-    let pair = parted(text).filter(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace));
-    pair.is_some_and(|(_, value)| value.starts_with(['[', '{', '"', '\'', '!', '&']))
+    let pair = text.split_once(": ").filter(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace));
+    pair.is_some_and(|(_, value)| value.trim_start().starts_with(['[', '{', '"', '\'', '!', '&']))
 }
 
 /// The cells of a table, each below the word that its column begins with: what lines have between one sign.
@@ -188,7 +188,12 @@ impl<'a> Reader<'a> {
                 let value = without_marks(value);
                 let opens_text = value.starts_with(['|', '>']) && value.len() <= 3;
                 if !opens_text {
-                    self.emit(key, parent, value);
+                    // What stands in brackets is more than one value.
+                    let is_flow = value.starts_with('[') && value.ends_with(']') && value.contains(',')
+                        || value.starts_with('[') && value.ends_with(']') && value.contains(":/");
+                    if !is_flow {
+                        self.emit(key, parent, value);
+                    }
                     self.inside(value, key);
                 }
                 self.above.push(Above { indent, key, is_text: opens_text });

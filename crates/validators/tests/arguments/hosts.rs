@@ -689,7 +689,7 @@ fn files_by_their_url_are_found_under_every_key() {
     let checks = checks(&[ValidatorName::NetworkRestricted], &tool, &[]);
     for url in [
         "file:/etc/passwd",
-        "FILE:/root/.ssh/id_rsa",
+        "FILE:/homes/ann/.ssh/id_rsa",
         " file:/etc/passwd",
         "file:\\etc\\passwd",
         "url:file:/etc/passwd",

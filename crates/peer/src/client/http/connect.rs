@@ -16,6 +16,8 @@ use super::super::{ConnectError, ConnectOptions, Connected, EraChoice, ServerPro
 use super::{DELIVERY, Http, SESSION_ID, State, background, bad_status, refuse_status, unauthorized};
 use crate::{CallError, Handler};
 
+/// What is said of an answer that is no message and begins as a page for people does.
+const A_PAGE: &str = "a web page, and no message: is this the address of an MCP endpoint?";
 /// How long the server's own stream may take to open before the connection is handed out.
 const STREAM_WAIT: Duration = Duration::from_millis(500);
 
@@ -225,8 +227,10 @@ impl Http {
         let status_error = bad_status(&answer);
         let is_success = answer.status.is_success();
         let ours = |found: &Option<Id>| found.as_ref().is_none_or(|found| found.as_u64() == Some(id));
+        let mut is_page = false;
         let parsed = match &mut answer.body {
             Body::Whole(body) => {
+                is_page = body.trim_ascii_start().starts_with(b"<");
                 let parsed = Message::parse(body.clone(), &self.limits);
                 if matches!(&parsed, Ok(Message::Response(response)) if ours(&response.id)) {
                     answer.keep_connection();
@@ -253,6 +257,7 @@ impl Http {
             Ok(Message::Response(response)) if ours(&response.id) => First::Answer(response.outcome, session),
             Ok(_) => First::Nothing(CallError::BadAnswer("a message that is no answer to it".to_owned())),
             Err(_) if !is_success => First::Nothing(status_error),
+            Err(_) if is_page => First::Nothing(CallError::BadAnswer(A_PAGE.to_owned())),
             Err(refusal) => First::Nothing(CallError::BadAnswer(refusal.to_string())),
         }
     }

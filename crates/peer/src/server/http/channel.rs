@@ -43,6 +43,11 @@ impl Channel {
         })
     }
 
+    /// The account of its principal.
+    pub(super) const fn account(&self) -> &Account {
+        &self.account
+    }
+
     /// A new stream for the answer to one request.
     pub(super) fn new_log(&self) -> Arc<EventLog> {
         let number = self.next_log.fetch_add(1, Ordering::Relaxed);

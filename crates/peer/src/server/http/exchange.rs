@@ -88,7 +88,7 @@ impl Exchange {
     pub(super) async fn respond(mut self) -> Response<Body> {
         match self.step(true).await {
             Step::Answer(answer) => match self.outlet.conclude() {
-                None => answer::json(answer.status, answer.body),
+                None => answer::json(answer.status, self.outlet.while_unwritten(answer.body)),
                 Some(log) => {
                     log.push_answer(&answer.body);
                     log.finish();

@@ -396,7 +396,8 @@ impl EventSource for Reader {
             if !self.log.kind.resumable {
                 state.drop_first(&self.log.account);
             }
-            return Poll::Ready(Some(event));
+            drop(state);
+            return Poll::Ready(Some(self.log.account.while_unwritten(event, self.log.kind.resumable)));
         }
         if state.finished || state.draining {
             return Poll::Ready(None);

@@ -7,16 +7,22 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
+use bytes::Bytes;
 use parking_lot::Mutex;
 use switchboard_transport::http_server::Room;
 
 /// Principals with nothing in memory whose accounts may wait to be forgotten.
 const MAX_STALE_ACCOUNTS: usize = 1024;
 
+/// Shorter answers are not counted while they are written: what a connection has to write is bounded by itself.
+const MIN_COUNTED: usize = 32 << 10;
+
 /// What all streams and bodies hold.
 pub(super) struct Memory {
     most: usize,
     used: AtomicUsize,
+    /// What of answers was given to connections and is not written yet.
+    unwritten: AtomicUsize,
     accounts: Mutex<HashMap<Arc<str>, Weak<Share>>>,
 }
 
@@ -24,11 +30,35 @@ pub(super) struct Memory {
 #[derive(Default)]
 struct Share {
     used: AtomicUsize,
+    unwritten: AtomicUsize,
+}
+
+/// A part of an answer that a connection has to write. It is counted until that has happened, or the connection has gone.
+struct Unwritten {
+    bytes: Bytes,
+    account: Account,
+    /// What is counted of it among all that is held, where nobody else counts it.
+    used: usize,
+}
+
+impl AsRef<[u8]> for Unwritten {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        let Account { memory, share } = &self.account;
+        share.unwritten.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+        memory.unwritten.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+        self.account.give_back(self.used);
+    }
 }
 
 impl Memory {
     pub(super) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { most, used: AtomicUsize::new(0), accounts: Mutex::default() })
+        Arc::new(Self { most, used: AtomicUsize::new(0), unwritten: AtomicUsize::new(0), accounts: Mutex::default() })
     }
 
     /// The account of a principal.
@@ -52,6 +82,11 @@ impl Memory {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Whether anybody may have more answers before them than they read.
+    pub(super) fn may_be_crowded(&self) -> bool {
+        self.unwritten.load(Ordering::Relaxed) > self.most / 2
+    }
+
     /// Whether so much is held that nothing should be kept for those who might come back.
     pub(super) fn is_tight(&self) -> bool {
         self.used() > self.most / 2
@@ -70,6 +105,25 @@ impl Account {
     pub(super) fn take_always(&self, bytes: usize) {
         self.share.used.fetch_add(bytes, Ordering::Relaxed);
         self.memory.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether so much of answers waits to be written that no new request should be begun: no answer is ever thrown away.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.share.unwritten.load(Ordering::Relaxed) > self.memory.most / 2
+            || self.memory.unwritten.load(Ordering::Relaxed) > self.memory.most
+    }
+
+    /// Counts a part of an answer that is given to a connection, until that has written it. `is_kept` says that it is counted
+    /// as well where it came from, and stays there.
+    pub(super) fn while_unwritten(&self, bytes: Bytes, is_kept: bool) -> Bytes {
+        if bytes.len() < MIN_COUNTED {
+            return bytes;
+        }
+        self.share.unwritten.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.memory.unwritten.fetch_add(bytes.len(), Ordering::Relaxed);
+        let used = if is_kept { 0 } else { bytes.len() };
+        self.take_always(used);
+        Bytes::from_owner(Unwritten { bytes, account: self.clone(), used })
     }
 
     pub(super) fn is_tight(&self) -> bool {
@@ -109,6 +163,28 @@ mod tests {
         assert!(eve.take(10) && memory.used() == 100);
         ann.take_always(7);
         assert_eq!(memory.used(), 107);
+    }
+
+    #[test]
+    fn an_answer_counts_until_it_is_written() {
+        let memory = Memory::new(4 * MIN_COUNTED);
+        let (ann, bob) = (memory.account(&"ann".into()), memory.account(&"bob".into()));
+        assert_eq!(ann.while_unwritten(Bytes::from(vec![b'x'; 10]), false), "xxxxxxxxxx");
+        let answer = || Bytes::from(vec![b'x'; MIN_COUNTED]);
+        let mut held: Vec<_> = (0..2).map(|_| ann.while_unwritten(answer(), false)).collect();
+        assert!(!ann.is_crowded() && !memory.may_be_crowded());
+        held.push(ann.while_unwritten(answer(), true));
+        assert!(ann.is_crowded() && !bob.is_crowded() && memory.may_be_crowded(), "more than half of it");
+        assert_eq!(memory.used(), 2 * MIN_COUNTED, "what its stream keeps is counted there");
+        let part = held[0].slice(..10);
+        held.clear();
+        assert!(!ann.is_crowded() && memory.used() == MIN_COUNTED, "a part of it holds all of it");
+        drop(part);
+        assert_eq!(memory.used(), 0);
+        let all: Vec<_> = (0..5).map(|_| bob.while_unwritten(answer(), false)).collect();
+        assert!(ann.is_crowded(), "all together hold too much");
+        drop(all);
+        assert!(!ann.is_crowded());
     }
 
     #[test]

@@ -131,6 +131,16 @@ impl ResponseSink {
         }
     }
 
+    /// An answer that is no stream, counted until it is written.
+    pub(super) fn while_unwritten(&self, answer: Bytes) -> Bytes {
+        match &self.way {
+            Delivery::Legacy { channel, .. } => channel.account().while_unwritten(answer, false),
+            Delivery::Modern { principal, shared, .. } => {
+                shared.memory.account(principal).while_unwritten(answer, false)
+            }
+        }
+    }
+
     /// The request has its answer, or will get none. Gives the stream that the answer belongs into, if there is one.
     pub(super) fn conclude(&self) -> Option<Arc<EventLog>> {
         let mut state = self.state.lock();

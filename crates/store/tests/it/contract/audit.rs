@@ -317,3 +317,37 @@ pub(crate) async fn an_emptied_log_takes_nothing_until_it_is_accepted(fixture: &
         fixture.reopen().await;
     }
 }
+
+/// A backup from before retention removed its first records is put in place, and accepted.
+pub(crate) async fn a_copy_from_before_a_retention_can_be_accepted(fixture: &mut Fixture) {
+    fixture.store.audit().append(&events(0..30)).await.unwrap();
+    fixture
+        .execute(
+            "CREATE TABLE old AS SELECT * FROM audit; CREATE TABLE old_heads AS SELECT * FROM audit_heads; \
+             CREATE TABLE old_tip AS SELECT * FROM audit_tip",
+        )
+        .await;
+    fixture.store.audit().append(&events(30..40)).await.unwrap();
+    fixture.store.audit().prune(at(20), at(60)).await.unwrap().unwrap();
+    fixture.store.close().await.unwrap();
+    fixture
+        .execute(
+            "DELETE FROM audit; INSERT INTO audit SELECT * FROM old; \
+             DELETE FROM audit_heads; INSERT INTO audit_heads SELECT * FROM old_heads; \
+             DELETE FROM audit_tip; INSERT INTO audit_tip SELECT * FROM old_tip",
+        )
+        .await;
+    let refused = Store::open(&fixture.location, fixture.options.clone()).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::ChainBroken(_)), "{refused:?}");
+    let restore = Options { mode: Mode::Restore { now: at(200) }, ..fixture.options.clone() };
+    fixture.store = Store::open(&fixture.location, restore).await.unwrap();
+    fixture.store.audit().append(&events(50..52)).await.unwrap();
+    fixture.reopen().await;
+    let report = fixture.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    // The rest of it is retained as ever.
+    fixture.store.audit().prune(at(25), at(300)).await.unwrap().unwrap();
+    fixture.reopen().await;
+    let report = fixture.store.audit().verify(&[]).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+}
