@@ -180,7 +180,11 @@ impl Gate<'_> {
     ) -> Result<Option<Confirmed>, Fault> {
         let sent = attempt.sent_to_server();
         let arguments = sent.digest().map_err(Fault::malformed)?;
-        let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
+        // Where the profile asks, the tool's own word changes nothing.
+        let by_profile = self.profile_asks(&attempt.context.session, attempt.policy);
+        let ask_less = question::ask_less(attempt, reason).filter(|_| !by_profile);
+        let message =
+            message(attempt, reason, doubt, ask_less.as_deref()).filter(|_| sent.whole().view::<Value>().is_ok());
         let Some(message) = message else {
             // Nobody agrees to what they cannot be shown.
             let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
@@ -199,6 +203,7 @@ impl Gate<'_> {
             why: question::why(attempt, reason, doubt),
             found: question::found(doubt),
             message,
+            ask_less,
         };
         if let Some(confirmed) = self.come_back(&question).await? {
             return Ok(Some(confirmed));
