@@ -54,7 +54,7 @@ pub use file::{WriteError, read_checked, write_replacing};
 pub use flow::{BreakerSettings, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, claude_settings, plan,
-    read_client_file, read_user_file, relative_paths, switch_denied_off,
+    read_client_file, read_user_file, relative_paths, switch_denied_off, take_env_files,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{Memory, MemorySharing};
