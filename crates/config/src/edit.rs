@@ -87,6 +87,74 @@ pub fn add_server(file: &Path, text: &str, entry: &ServerEntry) -> Result<String
 /// # Errors
 /// When the text is not a valid configuration, has no such server, or has its servers in one line.
 pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> Result<String, EditError> {
+    let set = |server: &mut Table| {
+        if let (true, Some(only)) = (on, server.get_mut("only_tools").and_then(Item::as_array_mut))
+            && !only.iter().any(|name| name.as_str() == Some(tool))
+        {
+            only.push(tool);
+        }
+        say_of_tool(server, tool, "enabled", (!on).then_some(false))
+    };
+    change_server(file, text, id, set, |entry| entry.allows_tool(tool) == on)
+}
+
+/// The text with what is said of when a person is asked before calls of one tool: before each, before none, or, with nothing
+/// said, as its risk has it.
+///
+/// ```
+/// use std::path::Path;
+/// use switchboard_config::confirm_tool;
+///
+/// let text = "[[servers]]\nid = 'files'\ncommand = 'x'\n";
+/// let never = confirm_tool(Path::new("mgp.toml"), text, "files", "write", Some(false))?;
+/// assert!(never.contains("[servers.tools.write]\nconfirm = false\n"), "{never}");
+/// let usual = confirm_tool(Path::new("mgp.toml"), &never, "files", "write", None)?;
+/// assert_eq!(usual.trim_end(), text.trim_end());
+/// # Ok::<(), switchboard_config::EditError>(())
+/// ```
+///
+/// # Errors
+/// As [`switch_tool`].
+pub fn confirm_tool(file: &Path, text: &str, id: &str, tool: &str, confirm: Option<bool>) -> Result<String, EditError> {
+    let is_said = |entry: &ServerEntry| entry.tools.get(tool).and_then(|said| said.confirm) == confirm;
+    change_server(file, text, id, |server| say_of_tool(server, tool, "confirm", confirm), is_said)
+}
+
+/// Writes a member of `[servers.tools.TOOL]`, or takes it out, with what is empty then.
+fn say_of_tool(server: &mut Table, tool: &str, key: &str, value: Option<bool>) -> Result<(), EditError> {
+    let tools = server.entry("tools").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let tools = tools.as_table_like_mut().ok_or(EditError::Layout)?;
+    if let Some(value) = value {
+        let own = tools.entry(tool).or_insert_with(|| Item::Table(Table::new()));
+        own.as_table_like_mut().ok_or(EditError::Layout)?.insert(key, toml_edit::value(value));
+        return Ok(());
+    }
+    let own = tools.get_mut(tool).and_then(Item::as_table_like_mut);
+    let is_empty = own.is_none_or(|own| {
+        own.remove(key);
+        own.is_empty()
+    });
+    if is_empty {
+        tools.remove(tool);
+    }
+    if tools.is_empty() {
+        server.remove("tools");
+    }
+    Ok(())
+}
+
+/// The text with one server changed, where that comes out as it was meant and nothing else has changed.
+fn change_server(
+    file: &Path,
+    text: &str,
+    id: &str,
+    change: impl FnOnce(&mut Table) -> Result<(), EditError>,
+    is_done: impl FnOnce(&ServerEntry) -> bool,
+) -> Result<String, EditError> {
     let before = read(file, text)?;
     let mut document: DocumentMut = text.parse().map_err(|_| EditError::Layout)?;
     let missing = || EditError::NoSuchServer(id.to_owned());
@@ -96,37 +164,10 @@ pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> R
         None => return Err(missing()),
     };
     let has_id = |table: &&mut Table| table.get("id").and_then(Item::as_str) == Some(id);
-    let server = servers.iter_mut().find(has_id).ok_or_else(missing)?;
-    if let (true, Some(only)) = (on, server.get_mut("only_tools").and_then(Item::as_array_mut))
-        && !only.iter().any(|name| name.as_str() == Some(tool))
-    {
-        only.push(tool);
-    }
-    let tools = server.entry("tools").or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    let tools = tools.as_table_like_mut().ok_or(EditError::Layout)?;
-    if on {
-        let own = tools.get_mut(tool).and_then(Item::as_table_like_mut);
-        let is_empty = own.is_none_or(|own| {
-            own.remove("enabled");
-            own.is_empty()
-        });
-        if is_empty {
-            tools.remove(tool);
-        }
-        if tools.is_empty() {
-            server.remove("tools");
-        }
-    } else {
-        let own = tools.entry(tool).or_insert_with(|| Item::Table(Table::new()));
-        own.as_table_like_mut().ok_or(EditError::Layout)?.insert("enabled", toml_edit::value(false));
-    }
+    change(servers.iter_mut().find(has_id).ok_or_else(missing)?)?;
     let after = document.to_string();
     let result = read(file, &after)?;
-    let is_set = result.server(id).is_some_and(|server| server.entry.allows_tool(tool) == on);
+    let is_set = result.server(id).is_some_and(|server| is_done(&server.entry));
     let others = |config: &Config| -> Vec<ServerEntry> {
         config.servers.iter().filter(|server| server.id() != id).map(|server| server.entry.clone()).collect()
     };

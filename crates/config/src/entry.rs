@@ -297,6 +297,20 @@ impl ServerEntry {
         (!said.is_empty()).then(|| said.join(", "))
     }
 
+    /// What to do so that no tool can be used here that the other entry keeps from being used.
+    pub(crate) fn restriction_remedy(&self, other: &Self) -> Option<String> {
+        let said = other.tool_restriction()?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        let off = other.tools.iter().filter(|(_, said)| said.enabled == Some(false)).map(|(tool, _)| tool.as_str());
+        let off: Vec<&str> = off.filter(|tool| self.allows_tool(tool)).collect();
+        let is_plain = |tool: &&str| !tool.starts_with('-') && tool.chars().all(plain);
+        Some(if other.only_tools.is_none() && !off.is_empty() && off.iter().all(is_plain) {
+            format!("switch them off with `switchboard tools disable --server {} {}`", self.id, off.join(" "))
+        } else {
+            format!("write {said} into the entry of \"{}\"", self.id)
+        })
+    }
+
     /// Switches a tool off.
     pub(crate) fn switch_off(&mut self, tool: &str) {
         self.tools.entry(tool.to_owned()).or_default().enabled = Some(false);

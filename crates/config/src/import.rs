@@ -4,6 +4,7 @@
 
 mod codex;
 mod denied;
+mod env_file;
 mod json;
 pub(crate) mod jsonc;
 mod places;
@@ -19,6 +20,7 @@ use crate::expand::references as variables;
 use crate::secret::{looks_like_credential, names_secret};
 
 pub use denied::switch_denied_off;
+pub use env_file::take_env_files;
 pub use places::{Candidate, candidates, claude_settings};
 pub(crate) use plan::is_switchboard;
 pub use plan::{Plan, PlanItem, plan};
@@ -119,6 +121,8 @@ pub struct Imported {
     /// What its client says of it that an entry of ours cannot say: what it keeps from being used, or a folder or a value that
     /// only the client knows.
     pub untranslated: Option<String>,
+    /// The file of variables that its entry names, until [`take_env_files`] has taken them over. It may hold references.
+    pub env_file: Option<String>,
     /// What a person should know about the translation.
     pub notes: Vec<String>,
 }

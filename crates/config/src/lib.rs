@@ -46,7 +46,7 @@ pub use client::client_entry;
 pub use connect::{ConnectEditError, KnownServer, Replaced, Taken};
 pub use disclosure::{approval, disclosed};
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
-pub use edit::{EditError, add_server, init_text, remove_server, switch_tool};
+pub use edit::{EditError, add_server, confirm_tool, init_text, remove_server, switch_tool};
 pub use entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
@@ -54,7 +54,7 @@ pub use file::{WriteError, read_checked, write_replacing};
 pub use flow::{BreakerSettings, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, claude_settings, plan,
-    read_client_file, read_user_file, relative_paths, switch_denied_off,
+    read_client_file, read_user_file, relative_paths, switch_denied_off, take_env_files,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{MemorySettings, MemorySharing};

@@ -37,6 +37,7 @@ use super::audit::{self, event, result, step};
 use super::refused::refused;
 use super::{Attempt, Gate, GateState, Sent, Subject, ToolPolicy};
 use crate::approval_watcher::Watched;
+use crate::coverage;
 use crate::dialect::agreed_with;
 use callback::ask_by_callback;
 use elicitation::{ask_by_elicitation, read_elicitation};
@@ -202,7 +203,10 @@ async fn ask_about(
 ) -> Result<Option<Confirmed>, Fault> {
     let sent = attempt.sent_to_server();
     let arguments = sent.digest().map_err(Fault::malformed)?;
-    let message = message(attempt, reason, doubt).filter(|_| sent.whole().view::<Value>().is_ok());
+    // Where the profile asks, the tool's own word changes nothing.
+    let by_profile = coverage::profile_asks(gate, &attempt.context.session, attempt.policy);
+    let ask_less = question::ask_less(attempt, reason).filter(|_| !by_profile);
+    let message = message(attempt, reason, doubt, ask_less.as_deref()).filter(|_| sent.whole().view::<Value>().is_ok());
     let Some(message) = message else {
         // Nobody agrees to what they cannot be shown.
         let text = "the arguments hold a number that cannot be shown, and a person has to agree to them";
@@ -221,6 +225,7 @@ async fn ask_about(
         why: question::why(attempt, reason, doubt),
         found: question::found(doubt),
         message,
+        ask_less,
     };
     if let Some(confirmed) = come_back(gate, &question).await? {
         return Ok(Some(confirmed));

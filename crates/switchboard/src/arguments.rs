@@ -30,8 +30,10 @@ Without a command, `serve` is run.
 Files: --config FILE, else the one named by MGP_CONFIG_PATH, else ~/.config/mgp/servers.toml and ./mgp.toml together.
 Exit codes: 0 all is well, 1 what was asked for failed, 2 the command line or the configuration is wrong.
 
-Example:
-  switchboard import && switchboard stdio";
+Examples:
+  switchboard import
+  switchboard connect claude-code --replace
+  switchboard servers";
 
 /// Everything that can be said on the command line.
 #[derive(Debug, Parser)]
@@ -130,7 +132,8 @@ The server is added to the user's file, to the file of --config, or with --proje
 
 Examples:
   switchboard add time -- uvx mcp-server-time
-  switchboard add tracker --url https://tracker.example/mcp --token '${TRACKER_TOKEN}'")]
+  switchboard add tracker --url https://tracker.example/mcp \\
+      --token '${TRACKER_TOKEN}'")]
     Add(Add),
     /// Find servers that others published, and add one: registries in the format of the official MCP Registry
     #[command(
@@ -140,8 +143,10 @@ Registries are those that `registries` of `[discovery]` names, or the one of --r
 Nothing is started, and nothing is written before the exact command was shown.
 
 Examples:
-  switchboard registry search 'draw charts from a table' --registry https://registry.example
-  switchboard registry show com.example/charts --registry https://registry.example
+  switchboard registry search 'draw charts from a table' \\
+      --registry https://registry.example
+  switchboard registry show com.example/charts \\
+      --registry https://registry.example
   switchboard registry add ./server.json --as charts --set folder=/srv/data"
     )]
     Registry(RegistryCommand),
@@ -173,7 +178,8 @@ Examples:
   switchboard tools
   switchboard tools --server git --names
   switchboard tools search 'convert a time to another zone'
-  switchboard tools search --catalog tools.jsonl --queries queries.jsonl --top 10")]
+  switchboard tools search --catalog tools.jsonl \\
+      --queries queries.jsonl --top 10")]
     Tools(Tools),
     /// Show what can be used here: tools with cost, latency, quotas, scopes and media
     #[command(after_help = "\
@@ -193,7 +199,7 @@ Prints the text of the answer; with --json all of it.
 
 Examples:
   switchboard call git__git_status repo_path=.
-  switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
+  switchboard call time__get_current_time '{\"timezone\": \"Asia/Tokyo\"}'")]
     Call(Call),
     /// Log in to a remote server that asks for it (OAuth)
     #[command(after_help = "\
@@ -204,7 +210,8 @@ Without --principal the login is used for everybody who has none of their own.
 Examples:
   switchboard login tracker
   switchboard login tracker --principal ann --no-browser
-  switchboard login tracker --client-id 1a2b --client-secret-env TRACKER_SECRET --port 7421")]
+  switchboard login tracker --client-id 1a2b \\
+      --client-secret-env TRACKER_SECRET --port 7421")]
     Login(Login),
     /// Forget the login to a remote server
     #[command(after_help = "Examples:\n  switchboard logout tracker\n  switchboard logout tracker --principal ann")]
@@ -230,8 +237,10 @@ are connected too.
 
 Examples:
   switchboard grant --principal ann --server git --tool git_status
-  switchboard grant --principal ann --server shell --deny --reason 'not on this machine'
-  switchboard grant --server files --permission filesystem.write --path '/srv/project/**' --for never")]
+  switchboard grant --principal ann --server shell --deny \\
+      --reason 'not on this machine'
+  switchboard grant --server files --permission filesystem.write \\
+      --path '/srv/project/**' --for never")]
     Grant(Grant),
     /// Take grants and denials back
     #[command(after_help = "\
@@ -251,7 +260,7 @@ Examples:
     /// Decide about held calls, permissions that servers ask for, and changed definitions
     #[command(after_help = "\
 Without a word it watches and asks on a terminal, and lists elsewhere. Calls may come from any Switchboard of this user.
-A yes holds for the exact arguments that are shown.
+A yes holds for the exact arguments that are shown; `switchboard tools confirm TOOL never` asks less about a tool.
 
 Examples:
   switchboard approvals
@@ -609,6 +618,10 @@ mod tests {
     fn every_command_has_an_example() {
         fn look(command: &mut clap::Command, path: &str, missing: &mut Vec<String>) {
             let path = format!("{path} {}", command.get_name());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            // A longer line is cut in two on a narrow terminal, and pasting it runs half of the command.
+            let long = help.lines().filter(|line| line.starts_with("  ") && line.chars().count() > 80);
+            missing.extend(long.map(|line| format!("{path}, too long: {line}")));
             if !command.is_hide_set() && !command.render_long_help().to_string().contains("Example") {
                 missing.push(path.clone());
             }

@@ -136,7 +136,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Tools(Tools { command: Some(ToolsCommand::Search(search)), .. }) if search.catalog.is_some() => {
             commands::tools::search::over_file(&common, &search)
         }
-        Command::Tools(options) if options.switches() => without_servers(commands::tools::switched(&common, &options)),
+        Command::Tools(options) if options.changes() => without_servers(commands::tools::changed(&common, &options)),
         Command::Memory(options) => without_servers(commands::memory::run(&common, &options)),
         Command::Tools(options) => with_servers(commands::tools::run(&common, &options)),
         Command::Manifest(options) => with_servers(commands::manifest::run(&common, &options)),

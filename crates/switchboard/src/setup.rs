@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_config::{
-    ApprovalPolicy, Config, ConfigError, Environment, Loaded, Server, Sources, load, user_config_file,
-};
+use switchboard_config::{ApprovalPolicy, Config, Environment, Loaded, Server, Sources, load, user_config_file};
 use switchboard_kernel::names::Naming;
 
 use crate::arguments::Common;
@@ -72,7 +70,8 @@ pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
 
 /// Everything a person should hear about a configuration that can be used.
 pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
-    let faults = loaded.config.errors().map(ConfigError::to_string);
+    // On one line: whoever wants to see the place asks `doctor`.
+    let faults = loaded.config.errors().map(|error| format!("{}; {}", error.summary(), error.help()));
     let loud = unguarded(&loaded.config);
     let unknown = unknown_in_profiles(&loaded.config);
     let warnings = loaded.warnings.iter().cloned().chain(loud).chain(without_effect(&loaded.config));

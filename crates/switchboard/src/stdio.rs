@@ -20,12 +20,18 @@ use crate::failure::Failure;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
 use crate::signals::Signals;
-use crate::{attach, known, memory, server_builder, setup, specs, storage};
+use crate::{attach, known, memory, screen, server_builder, setup, specs, storage};
 
 /// How long answers that are ready may take to reach the client at the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
+    if screen::can_ask() {
+        screen::note(
+            "this waits for the messages of a client, which starts it by itself: `switchboard connect CLIENT` tells it so; \
+             Ctrl-C ends it",
+        );
+    }
     let signals = Signals::take()?;
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;

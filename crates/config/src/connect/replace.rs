@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{ConnectEditError, NAME, is_own, members, tables, with_line_ends_of};
 use crate::entry::ServerEntry;
-use crate::import::{Client, is_switchboard, read_user_file};
+use crate::import::{Client, Imported, is_switchboard, read_user_file};
 
 /// An entry that was taken out of a client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub type Known<'a> = (&'a ServerEntry, Option<String>);
 
 impl Client {
     /// The user's file of this client without those servers that stand in the configuration as well. `listen` is the
-    /// address of Switchboard itself.
+    /// address of Switchboard itself; `complete` takes over what entries have in other files, as an import does.
     ///
     /// # Errors
     /// The text is none that such a file has.
@@ -45,9 +45,11 @@ impl Client {
         text: &str,
         known: &[Known<'_>],
         listen: SocketAddr,
+        complete: &dyn Fn(&mut [Imported]),
     ) -> Result<Replaced, ConnectEditError> {
         let unreadable = |error: crate::ImportError| ConnectEditError::Unreadable(error.message);
-        let found = read_user_file(self, file, text).map_err(unreadable)?;
+        let mut found = read_user_file(self, file, text).map_err(unreadable)?;
+        complete(&mut found.servers);
         let mut out = Replaced { text: text.to_owned(), taken: Vec::new(), staying: Vec::new() };
         for server in found.servers {
             let name = &server.name;
@@ -56,15 +58,15 @@ impl Client {
                 (Some(project), _) => Some(format!("it belongs to the project {}", project.display())),
                 (None, _) if name == NAME && is_own(&server.entry) => continue,
                 (None, Some(_)) if server.untranslated.is_some() => server.untranslated.clone(),
+                (None, Some(_)) if server.env_file.is_some() => Some("its `envFile` was not taken over".to_owned()),
                 (None, _) if is_switchboard(&server.entry, listen) => Some("it is switchboard itself".to_owned()),
                 (None, Some((_, Some(why)))) => Some(why.clone()),
                 (None, Some(_))
                     if !same.iter().any(|(own, why)| why.is_none() && own.restricts_tools_like(&server.entry)) =>
                 {
-                    let said = server.entry.tool_restriction().unwrap_or_default();
-                    Some(format!(
-                        "it keeps tools from being used that Switchboard does not; write {said} into the entry there"
-                    ))
+                    let remedy = same.iter().find_map(|(own, _)| own.restriction_remedy(&server.entry));
+                    let remedy = remedy.unwrap_or_default();
+                    Some(format!("it keeps tools from being used that Switchboard does not; {remedy}"))
                 }
                 (None, Some(_)) => None,
                 (None, None) if known.iter().any(|(entry, _)| entry.is_nearly(&server.entry)) => {
@@ -154,7 +156,7 @@ mod tests {
     }
 
     fn replaced(client: Client, text: &str, known: &[Known<'_>]) -> Replaced {
-        client.replaced(Path::new("/h/f"), text, known, LISTEN.parse().unwrap()).unwrap()
+        client.replaced(Path::new("/h/f"), text, known, LISTEN.parse().unwrap(), &|_| {}).unwrap()
     }
 
     fn meaning(client: Client, text: &str) -> Vec<(String, ServerEntry)> {
@@ -251,7 +253,9 @@ mod tests {
             assert_eq!(out.staying.len(), usize::from(!goes), "{client}: {out:?}");
         }
         let out = replaced(Client::Codex, codex, &[(&open, None)]);
-        assert!(out.staying[0].1.contains("[servers.tools.\"write\"] enabled = false"), "{out:?}");
+        assert!(out.staying[0].1.ends_with("`switchboard tools disable --server a write`"), "{out:?}");
+        let out = replaced(Client::Codex, only, &[(&open, None)]);
+        assert!(out.staying[0].1.ends_with("write `only_tools = [\"read\"]` into the entry of \"a\""), "{out:?}");
         // Of two entries that run the same, the one that restricts is enough.
         assert_eq!(replaced(Client::Codex, codex, &[(&open, None), (&off, None)]).taken.len(), 1);
     }
@@ -265,6 +269,35 @@ mod tests {
         let gone = Client::Codex.disconnected(&out.text).unwrap().unwrap();
         let (back, _) = Client::Codex.restored(&gone, &out.taken).unwrap();
         assert!(back.contains("# files") && back.contains("# looks\n[tui]"), "{back}");
+    }
+
+    #[test]
+    fn a_server_whose_file_of_variables_is_not_here_stays() {
+        let text = r#"{"servers": {"api": {"command": "npx", "args": ["api"], "envFile": "/s.env"}}}"#;
+        let bare = ServerEntry::stdio("api", "npx", vec!["api".to_owned()]);
+        let whole = ServerEntry { env: [("KEY".to_owned(), crate::Secret::new("k"))].into(), ..bare.clone() };
+        let take = |known: &ServerEntry, file: Result<&str, &str>| {
+            let complete = |servers: &mut [Imported]| {
+                let read = |_: &Path| file.map(str::to_owned).map_err(str::to_owned);
+                crate::take_env_files(servers, &crate::Environment::default(), &read);
+            };
+            let known = [(known, None)];
+            let path = Path::new("/h/mcp.json");
+            let out = Client::VsCode.replaced(path, text, &known, LISTEN.parse().unwrap(), &complete).unwrap();
+            (out.taken.len(), out.staying.into_iter().map(|(_, why)| why).collect::<String>())
+        };
+        assert_eq!(take(&whole, Ok("KEY=k\n")), (1, String::new()));
+        for (known, file, why) in [
+            (&bare, Ok("KEY=k\n"), "with other variables"),
+            (&whole, Ok("KEY=other\n"), "with other variables"),
+            (&whole, Err("not found"), "its `envFile` /s.env could not be taken over (not found)"),
+            (&bare, Err("not found"), "its `envFile` /s.env could not be taken over (not found)"),
+        ] {
+            let (taken, said) = take(known, file);
+            assert!(taken == 0 && said.contains(why), "{said}");
+        }
+        let nobody = replaced(Client::VsCode, text, &[(&bare, None)]);
+        assert!(nobody.taken.is_empty() && nobody.staying[0].1.contains("envFile"), "{nobody:?}");
     }
 
     #[test]

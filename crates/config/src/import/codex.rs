@@ -40,6 +40,7 @@ pub(super) fn read(file: &Path, text: &str) -> Result<ClientFile, ImportError> {
                     entry,
                     project: None,
                     untranslated: None,
+                    env_file: None,
                     notes,
                 });
             }

@@ -146,10 +146,19 @@ impl Reader<'_> {
                 entry.cwd = Some(crate::expand::escaped(&project));
             }
         }
+        let named = server.get("envFile").and_then(Value::as_str).filter(|_| entry.command.is_some());
+        let env_file = named.map(|named| {
+            let named = context.translate(named, &mut notes);
+            let is_whole = Path::new(&named).is_absolute() || named.contains("${");
+            match section.project.filter(|_| !is_whole) {
+                Some(project) => crate::expand::escaped(&project.join(&named).display().to_string()),
+                None => named,
+            }
+        });
         entry.id = ids::sanitized(name);
         let (client, file, name) = (self.client, self.file.to_owned(), name.to_owned());
         let project = section.project.filter(|_| section.project_only).map(Path::to_owned);
-        self.found.servers.push(Imported { client, file, name, entry, project, untranslated: None, notes });
+        self.found.servers.push(Imported { client, file, name, entry, project, untranslated: None, env_file, notes });
     }
 }
 
@@ -213,6 +222,8 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
                 entry.call_timeout =
                     value.as_u64().filter(|time| (1..=86_400_000).contains(time)).map(Duration::from_millis);
             }
+            // Read by whoever can.
+            "envFile" if value.is_string() && fields.contains_key("command") => {}
             "disabled" | "enabled" | "name" | "gallery" | "version" => {}
             other => notes.push(format!("`{other}` has no counterpart here and was not taken over")),
         }

@@ -92,9 +92,10 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
             Err(ITSELF.to_owned())
         } else if let Some(same) = known.iter().find(|entry| entry.stands_for(&found.entry)) {
             let wider = !same.restricts_tools_like(&found.entry);
-            let restriction = found.entry.tool_restriction().filter(|_| wider).map(|said| {
-                format!(", with tools that {} keeps from being used; write {said} into its entry", found.client)
-            });
+            let restriction = same
+                .restriction_remedy(&found.entry)
+                .filter(|_| wider)
+                .map(|remedy| format!(", with tools that {} keeps from being used; {remedy}", found.client));
             Err(format!("the same server is there as \"{}\"{}", same.id, restriction.unwrap_or_default()))
         } else {
             add(file, &mut after, found)

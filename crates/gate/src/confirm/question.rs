@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use switchboard_policy::redact;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall, Refusal, Ticket};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
@@ -21,7 +22,7 @@ use crate::audit::{self, event, result, step};
 use crate::pending_confirmations::MAX_OPEN_QUESTIONS;
 use crate::refused::refused;
 use crate::tables::EXPIRED;
-use crate::{Attempt, Sent};
+use crate::{Attempt, Sent, Subject};
 
 /// Characters of an argument that are repeated in a server's own sentence. A longer one stands above it.
 const MAX_FILLED_CHARS: usize = 200;
@@ -41,6 +42,8 @@ pub(super) struct Question<'a> {
     /// What exactly was found in the arguments.
     pub(super) found: Option<String>,
     pub(super) message: String,
+    /// The command after which it is asked about less.
+    pub(super) ask_less: Option<String>,
 }
 
 impl Question<'_> {
@@ -58,6 +61,7 @@ impl Question<'_> {
             .set("risk_level", Raw::string(self.attempt.policy.assessment.risk.as_str()))
             .set("because", Raw::string(&because))
             .set_optional("client", client.map(|client| Raw::string(&client)))
+            .set_optional("ask_less", self.ask_less.as_deref().map(Raw::string))
             .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
             .finish();
         HeldCall {
@@ -173,7 +177,12 @@ impl Question<'_> {
 /// What a person is asked: the tool, why, the exact arguments, and what the server itself says about the call.
 ///
 /// `None` where the arguments cannot be shown.
-pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> Option<String> {
+pub(super) fn message(
+    attempt: &Attempt<'_>,
+    reason: ConfirmReason,
+    doubt: Option<&Violation>,
+    ask_less: Option<&str>,
+) -> Option<String> {
     let Sent { arguments, beside } = attempt.sent_to_server();
     let mut shown = match redact::shown(&arguments)?.as_str() {
         "{}" => "no arguments".to_owned(),
@@ -198,11 +207,32 @@ pub(super) fn message(attempt: &Attempt<'_>, reason: ConfirmReason, doubt: Optio
             None => format!("\nNot understood{place}: {found}"),
         });
     }
+    if let Some(command) = ask_less {
+        text.push_str(&format!("\nTo be asked less about this tool: `{command}`"));
+    }
     if let Some(said) = server_says(attempt) {
         text.push_str("\nThe server says:\n");
         text.push_str(&said);
     }
     Some(redact::printable(&text))
+}
+
+/// The command after which this tool is asked about less, where it is asked about for what it is and not for the call, and the
+/// operator did not want that.
+pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
+    let of_the_tool = match reason {
+        ConfirmReason::Operator | ConfirmReason::NotUnderstood => false,
+        ConfirmReason::RequiresConfirmation
+        | ConfirmReason::ConfirmationRequired
+        | ConfirmReason::Cost
+        | ConfirmReason::DestructiveHint
+        | ConfirmReason::Dangerous => true,
+    };
+    // What is built in stands in no file, and a name that a shell would read otherwise is in no command.
+    let is_configured = attempt.subject == Subject::Tool && attempt.server.trust() < TrustLevel::Core;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let is_plain = !attempt.exposed.starts_with('-') && attempt.exposed.chars().all(is_plain);
+    (of_the_tool && is_configured && is_plain).then(|| format!("switchboard tools confirm {} never", attempt.exposed))
 }
 
 /// Why a person is asked, in words: what stands in the question, in the log, and in the list of what waits.

@@ -107,6 +107,9 @@ pub(crate) enum ApprovalsCommand {
     Watch,
     /// Say yes
     #[command(after_help = "\
+Each yes, also for the session and for always, is for the arguments that were shown. To be asked less about a tool,
+whatever it is called with: `switchboard tools confirm TOOL never`.
+
 Example:
   switchboard approvals approve 3f2a91c4 --session")]
     Approve(Approve),

@@ -48,7 +48,8 @@ Scopes take away: without any, the token is good for all that its principal may 
 
 Examples:
   switchboard token create laptop
-  switchboard token create ci --principal build-bot --scope server:git --scope 'tool:time__*' --for 90d")]
+  switchboard token create ci --principal build-bot \\
+      --scope server:git --scope 'tool:time__*' --for 90d")]
     Create(TokenCreate),
     /// Show all tokens, without their secrets
     #[command(after_help = "Example:\n  switchboard token list")]

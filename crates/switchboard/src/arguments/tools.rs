@@ -22,9 +22,9 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Whether tools are switched on or off.
-    pub(crate) const fn switches(&self) -> bool {
-        matches!(self.command, Some(ToolsCommand::Disable(_) | ToolsCommand::Enable(_)))
+    /// Whether something is said of tools in the file of their server.
+    pub(crate) const fn changes(&self) -> bool {
+        matches!(self.command, Some(ToolsCommand::Disable(_) | ToolsCommand::Enable(_) | ToolsCommand::Confirm(_)))
     }
 }
 
@@ -56,6 +56,51 @@ pub(crate) enum ToolsCommand {
     ///
     /// Example: switchboard tools enable github__delete_repo
     Enable(ToolsSwitch),
+    /// Say when a person is asked before a tool is called
+    #[command(after_help = "\
+With `never` nobody is asked about a tool because it is dangerous. Asked about are still commands, code and queries that are not
+understood, and what the profile of a client asks about. It counts from the next call on.
+
+Examples:
+  switchboard tools confirm files__write_file never
+  switchboard tools confirm files__write_file default")]
+    Confirm(ToolsConfirm),
+}
+
+/// `tools confirm`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsConfirm {
+    /// The tool, under the name that `switchboard tools` shows, or as its server calls it with --server
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+    /// When a person is asked
+    #[arg(value_enum, value_name = "WHEN")]
+    pub(crate) when: ConfirmWhen,
+    /// The server that has it
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+}
+
+/// When a person is asked before a tool is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ConfirmWhen {
+    /// Not because of the tool; arguments that are not understood are asked about all the same
+    Never,
+    /// Before each call
+    Always,
+    /// As its risk and its server have it
+    Default,
+}
+
+impl ConfirmWhen {
+    /// The value of `confirm` in the file; nothing where it is left out.
+    pub(crate) const fn written(self) -> Option<bool> {
+        match self {
+            Self::Never => Some(false),
+            Self::Always => Some(true),
+            Self::Default => None,
+        }
+    }
 }
 
 /// `tools disable`, `tools enable`

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use switchboard_config::{
-    Client, Config, Endpoint, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file,
+    Client, Config, Endpoint, Imported, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file,
     write_replacing,
 };
 
-use super::import::own_command;
+use super::import::{self, own_command};
 use super::login::has_own_credentials;
 use crate::Outcome;
 use crate::arguments::{ClientFile, Common, Connect};
@@ -41,7 +41,10 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
         .collect();
     let rest = client.without(text, own.iter().map(String::as_str)).map_err(unreadable)?;
     let connected = client.connected(&rest, &command, profile).map_err(unreadable)?;
-    let replaced = client.replaced(&file, &connected, &users.known(profile, &reached), users.config.settings.listen);
+    let environment = setup::sources(common)?.environment;
+    let complete = |servers: &mut [Imported]| import::complete(servers, &environment);
+    let listen = users.config.settings.listen;
+    let replaced = client.replaced(&file, &connected, &users.known(profile, &reached), listen, &complete);
     let replaced = match replaced {
         Ok(replaced) => replaced,
         Err(error) if options.replace => return Err(unchanged(&file, &error)),
@@ -245,6 +248,12 @@ impl UserFile {
                      `switchboard servers` whether it is ready"
                 ));
             }
+            if self.config.settings.gate.pin_definitions && !reached.may_start(server, &self.config) {
+                return Some(
+                    "it was not ready so far, where others that Switchboard has were; `switchboard doctor` starts it and says why"
+                        .to_owned(),
+                );
+            }
             let (name, profile) = profile?;
             (!profile.has_server(server.id())).then(|| format!("the profile \"{name}\" does not have it whole"))
         };
@@ -271,7 +280,16 @@ impl Reached {
     /// Whether nothing speaks against it. What is far away may want a login that nobody has made here, while its client has one.
     fn may_reach(&self, server: &Server) -> bool {
         let is_far = matches!(server.endpoint(), Ok(Endpoint::Http(http)) if !has_own_credentials(http));
-        !is_far || self.0.iter().any(|id| id == server.id())
+        !is_far || self.has(server)
+    }
+
+    /// Whether it was ready before, or nothing tells that it was ever started: not even another one was ready.
+    fn may_start(&self, server: &Server, config: &Config) -> bool {
+        self.has(server) || !config.servers.iter().any(|server| self.has(server))
+    }
+
+    fn has(&self, server: &Server) -> bool {
+        self.0.iter().any(|id| id == server.id())
     }
 }
 

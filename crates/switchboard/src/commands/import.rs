@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use switchboard_config::{
-    Candidate, Client, Imported, Plan, Platform, ServerEntry, candidates, claude_settings, client_entry, disclosed,
-    plan, read_client_file, read_user_file, switch_denied_off, write_replacing,
+    Candidate, Client, Environment, Imported, Plan, Platform, ServerEntry, candidates, claude_settings, client_entry,
+    disclosed, plan, read_client_file, read_user_file, switch_denied_off, take_env_files, write_replacing,
 };
 use switchboard_transport::child;
 
@@ -18,12 +18,15 @@ use crate::{screen, setup};
 
 /// Bytes of a client's file at most: some clients keep their history in the same file.
 const MAX_CLIENT_FILE_BYTES: u64 = 64 << 20;
+/// Bytes of a file of variables at most.
+const MAX_ENV_FILE_BYTES: u64 = 1 << 20;
 
 pub(crate) async fn run(common: &Common, options: &Import) -> Outcome {
     let mut found = {
         let _waiting = Waiting::begin("reading the files of clients");
         find(common, options)?
     };
+    complete(&mut found.servers, &setup::sources(common)?.environment);
     found.servers.iter_mut().for_each(known_as_ourselves);
     for warning in &found.warnings {
         screen::note(format_args!("warning: {}", screen::plain(warning)));
@@ -48,6 +51,9 @@ pub(crate) async fn run(common: &Common, options: &Import) -> Outcome {
             lead_on(common, &plan, &projects);
         }
         if additions == 0 && found.files.is_empty() {
+            if found.unreadable {
+                return Err(Failure::said());
+            }
             screen::note("no client's file was found; name one with --from FILE");
         }
         return Ok(());
@@ -172,6 +178,8 @@ struct ImportSources {
     /// Those of them that belong to a project.
     project_files: Vec<PathBuf>,
     left_out: Vec<PathBuf>,
+    /// Whether there was one that could not be read.
+    unreadable: bool,
     warnings: Vec<String>,
 }
 
@@ -208,10 +216,14 @@ fn find(common: &Common, options: &Import) -> Result<ImportSources, Failure> {
             // One client's broken file must not keep the servers of the others away.
             Ok(text) => {
                 if let Err(error) = take(&mut found, candidate, &text) {
+                    found.unreadable = true;
                     found.warnings.extend(error.message().map(str::to_owned));
                 }
             }
-            Err(error) => found.warnings.push(format!("{}: {error}", candidate.path.display())),
+            Err(error) => {
+                found.unreadable = true;
+                found.warnings.push(format!("{}: {error}", candidate.path.display()));
+            }
         }
     }
     if let Some(settings) = claude_settings(&sources.environment).filter(|path| path.is_file())
@@ -241,13 +253,22 @@ fn take(found: &mut ImportSources, candidate: &Candidate, text: &str) -> Result<
     Ok(())
 }
 
+/// Takes over what entries have in files of variables beside them.
+pub(crate) fn complete(servers: &mut [Imported], environment: &Environment) {
+    take_env_files(servers, environment, &|path| read_within(path, MAX_ENV_FILE_BYTES));
+}
+
 fn read(path: &Path) -> Result<String, String> {
+    read_within(path, MAX_CLIENT_FILE_BYTES)
+}
+
+fn read_within(path: &Path, most: u64) -> Result<String, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
-    if metadata.len() > MAX_CLIENT_FILE_BYTES {
-        return Err(format!("larger than {MAX_CLIENT_FILE_BYTES} bytes"));
+    if metadata.len() > most {
+        return Err(format!("larger than {most} bytes"));
     }
     std::fs::read_to_string(path).map_err(|error| error.to_string())
 }

@@ -21,11 +21,12 @@ use crate::{setup, storage};
 /// Characters of a description at most, in the list for people.
 const BRIEF: usize = 100;
 
-/// Switches tools on or off.
-pub(crate) async fn switched(common: &Common, options: &Tools) -> Outcome {
+/// Says something of tools in the file of their server.
+pub(crate) async fn changed(common: &Common, options: &Tools) -> Outcome {
     match &options.command {
         Some(ToolsCommand::Disable(what)) => switch::run(common, options, what, false).await,
         Some(ToolsCommand::Enable(what)) => switch::run(common, options, what, true).await,
+        Some(ToolsCommand::Confirm(what)) => switch::confirm(common, options, what).await,
         Some(ToolsCommand::Search(_)) | None => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! The commands that write files: init, add, remove, import, trust.
 
-use crate::support::{Home, server};
+use crate::support::{Home, faulty_server, server};
 
 #[test]
 fn init_writes_once() {
@@ -94,6 +94,44 @@ fn import_reads_one_client_or_one_file() {
     assert!(home.run(&["import", "--from", "emacs"]).err(2).contains("claude-desktop"));
     home.write("broken.json", "{");
     assert!(home.run(&["import", "--from", "../broken.json"]).err(2).contains("broken.json:1:"));
+}
+
+#[test]
+fn a_server_with_a_file_of_variables_runs_with_them_or_stays_with_its_client() {
+    let home = Home::new();
+    let file = home.path("secrets.env").display().to_string();
+    let entry = |name: &str, file: &str| format!(r#""{name}": {{"command": "{name}", "envFile": "{file}"}}"#);
+    let text = format!(r#"{{"mcpServers": {{{}, {}}}}}"#, entry("api", &file), entry("bare", "/nowhere/x.env"));
+    home.write(".cursor/mcp.json", &text);
+    home.write("secrets.env", "# keys\nAPI_TOKEN='abc'\n");
+    let said = home.run(&["import", "--yes"]).ok();
+    assert!(said.contains("were taken over (1)") && said.contains("`env.API_TOKEN` holds a secret"), "{said}");
+    assert!(said.contains("its `envFile` /nowhere/x.env could not be taken over"), "{said}");
+    let written = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(written.contains("API_TOKEN") && written.contains("abc"), "{written}");
+    let ran = home.run(&["connect", "cursor", "--replace"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("bare stays in its file: its `envFile`"), "{ran:?}");
+    let left = std::fs::read_to_string(home.path(".cursor/mcp.json")).unwrap();
+    assert!(!left.contains("secrets.env") && left.contains("/nowhere/x.env"), "{left}");
+}
+
+#[test]
+fn a_fault_of_one_server_is_one_line_in_every_other_command() {
+    let home = Home::new();
+    home.configure("[[servers]]\nid = 'far'\nurl = 'https://far.example/mcp'\ntoken = '${NOT_SET_HERE}'\n");
+    let ran = home.run(&["approvals", "list"]);
+    let warned: Vec<&str> = ran.stderr.lines().collect();
+    assert!(matches!(warned[..], [line] if line.contains("far") && line.contains("; set NOT_SET_HERE in")), "{ran:?}");
+}
+
+#[test]
+fn an_import_of_nothing_but_a_broken_file_has_failed() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{\"mcpServers\": {");
+    let ran = home.run(&["import", "--from", "cursor"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("not valid JSON"), "{ran:?}");
+    assert!(!ran.stderr.contains("no client's file was found"), "{ran:?}");
+    assert!(home.run(&["import", "--from", "codex"]).stderr.contains("no client's file was found"));
 }
 
 #[test]
@@ -304,6 +342,21 @@ fn what_cannot_work_here_stays_with_the_client() {
         let staying = told["staying"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
         assert!(staying["reason"].as_str().unwrap().contains(why), "{told}");
     }
+}
+
+#[test]
+fn a_server_that_was_never_ready_stays_with_the_client_once_others_were() {
+    let home = Home::new();
+    let good = faulty_server();
+    let text = format!(r#"{{"mcpServers": {{"good": {{"command": {good:?}}}, "dead": {{"command": "false"}}}}}}"#);
+    home.write(".cursor/mcp.json", &text);
+    home.run(&["import", "--yes"]).ok();
+    let told = || home.run(&["connect", "cursor", "--replace", "--dry-run", "--json"]).json();
+    assert_eq!(told()["replaced"], serde_json::json!(["good", "dead"]), "nothing was started so far");
+    home.run(&["doctor"]);
+    let told = told();
+    assert_eq!(told["replaced"], serde_json::json!(["good"]), "{told}");
+    assert!(told["staying"][0]["reason"].as_str().unwrap().contains("`switchboard doctor`"), "{told}");
 }
 
 #[test]

@@ -144,6 +144,38 @@ fn a_dangerous_call_is_held_and_a_yes_counts_once() {
 }
 
 #[test]
+fn a_question_names_the_command_that_ends_it_and_the_command_does() {
+    let home = Home::new();
+    let dangerous = "[servers.tools.echo]\nrisk = 'dangerous'\n";
+    home.configure(&format!("{}{dangerous}[gate]\napproval_wait_ms = 30000\n", server("one", &[])));
+    let before = std::fs::read_to_string(home.user_file()).unwrap();
+    let call = call_beside(home.connect(), "echo", "a");
+    let item = held(&home);
+    assert_eq!(item["ask_less"], "switchboard tools confirm echo never");
+    assert!(
+        home.run(&["approvals", "list"]).ok().contains("asked less about it: `switchboard tools confirm echo never`")
+    );
+    home.run(&["approvals", "approve", "--all"]).ok();
+    let (mut peer, answer) = call.join().unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "a", "{answer}");
+
+    let said = home.run(&["tools", "confirm", "echo", "never"]).ok();
+    assert!(said.starts_with("echo of one: nobody is asked before a call"), "{said}");
+    for text in ["b", "c"] {
+        assert_eq!(peer.call("echo", &json!({"text": text})), Ok(text.to_owned()), "in a kernel that runs, at once");
+    }
+    // What the operator wants is no question about how to be asked less.
+    home.run(&["tools", "confirm", "one__echo", "always"]).ok();
+    let call = call_beside(peer, "echo", "d");
+    assert_eq!(held(&home)["ask_less"], Value::Null);
+    home.run(&["approvals", "deny", "--all"]).ok();
+    call.join().unwrap();
+    home.run(&["tools", "confirm", "echo", "default", "--server", "one"]).ok();
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), before);
+    assert!(home.run(&["tools", "confirm", "nothing", "never"]).err(2).contains("nothing"));
+}
+
+#[test]
 fn a_held_call_says_so_at_once_and_how_it_is_answered() {
     let home = Home::new();
     let dangerous = "[servers.tools.echo]\nrisk = 'dangerous'\nconfirm = true\n";

@@ -46,6 +46,8 @@ const LINES: &[&str] = &[
     "callbacks answer 12345678 yes",
     "tools disable one__echo",
     "tools enable one__echo",
+    "tools confirm one__echo never",
+    "tools confirm one__echo default",
     "pins list",
     "pins show one echo",
     "pins review",

@@ -153,7 +153,8 @@ async fn a_callback_names_the_request_and_fills_in_the_servers_words() {
         let (before, after) = message.split_once("\nThe server says:\n").unwrap();
         assert_eq!(
             before,
-            "Allow `drop` of server `db`? (dangerous: its server says `dangerous`)\n{\n  \"table\": \"users\\u{202e}\"\n}"
+            "Allow `drop` of server `db`? (dangerous: its server says `dangerous`)\n{\n  \"table\": \"users\\u{202e}\"\n}\n\
+             To be asked less about this tool: `switchboard tools confirm drop never`"
         );
         // Every line of a server is marked as its own.
         assert_eq!(after, "> Delete users\\u{202e} on {host}?\n> Allow `ls` of server `trusted`?");

@@ -74,8 +74,11 @@ impl Item {
                 let said = member("server_says").and_then(|said| said.as_text());
                 let said = said
                     .map_or_else(String::new, |said| format!("\n  the server says:\n{}", indented(&visible(&said))));
+                let less = member("ask_less").and_then(|less| less.as_text());
+                let less =
+                    less.map_or_else(String::new, |less| format!("\n  to be asked less about it: `{}`", cell(&less)));
                 format!(
-                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because {}; can be answered {}\n{arguments}{said}",
+                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because {}; can be answered {}\n{arguments}{said}{less}",
                     cell(&held.tool),
                     cell(&held.server),
                     cell(&held.principal),
@@ -130,6 +133,7 @@ impl Item {
                     "arguments_sha256": shown["arguments_sha256"],
                     "definition_sha256": shown["definition_sha256"],
                     "server_says": shown["server_says"],
+                    "ask_less": shown["ask_less"],
                     "session": held.session.is_some(),
                     "created_at": held.created_at.to_string(),
                     "expires_at": held.expires_at.to_string(),
@@ -163,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_held_call_hides_nothing_and_drives_no_terminal() {
-        let shown = json!({"arguments": {"command": "ls\u{1b}[2J\u{202e}"}, "client": "evil\u{7}\nname", "risk_level": "dangerous"});
+        let shown = json!({"arguments": {"command": "ls\u{1b}[2J\u{202e}"}, "client": "evil\u{7}\nname", "risk_level": "dangerous", "ask_less": "switchboard tools confirm run never"});
         let call = Approval {
             held: HeldCall {
                 id: "0123456789abcdef".to_owned(),
@@ -195,6 +199,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("ls\\u001b[2J\\u{202e}"), "{text}");
+        assert!(text.ends_with("\n  to be asked less about it: `switchboard tools confirm run never`"), "{text}");
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     }
 }

@@ -86,7 +86,7 @@ fn choice(item: &Item, input: &mut impl BufRead, output: &mut impl Write) -> Cho
         match (item, word.to_ascii_lowercase().as_str()) {
             (_, "q" | "quit") => return Choice::Quit,
             (_, "k" | "skip") => return Choice::Skip,
-            (Item::Call(_), "o" | "once") => return yes(Reuse::Once, None),
+            (Item::Call(_), "o" | "once" | "y" | "yes") => return yes(Reuse::Once, None),
             (Item::Call(call), "s" | "session") if call.held.session.is_some() => return yes(Reuse::Session, None),
             (Item::Call(_), "a" | "always") => return yes(Reuse::Always, None),
             (Item::Permission(_) | Item::Definition(_), "y" | "yes") => return yes(Reuse::Once, None),
@@ -95,7 +95,10 @@ fn choice(item: &Item, input: &mut impl BufRead, output: &mut impl Write) -> Cho
                 let Some(reason) = line("why? (may be empty) ", input, output) else { return Choice::Quit };
                 return Choice::Decide(Answer::No((!reason.is_empty()).then_some(reason)));
             }
-            _ => {}
+            (_, "") => {}
+            _ => {
+                let _ = writeln!(output, "that is none of them: answer with the letter in brackets, or with the word");
+            }
         }
     }
 }
@@ -116,9 +119,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn only_a_clear_word_decides() {
-        let item = Item::Permission(ServerPermission {
+    fn asked() -> ServerPermission {
+        ServerPermission {
             server: "s".to_owned(),
             permission: "camera".to_owned(),
             decision: PermissionDecision::Deferred,
@@ -127,7 +129,21 @@ mod tests {
             expires_at: None,
             justification: None,
             scopes: None,
-        });
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_and_asked_again() {
+        let item = Item::Permission(asked());
+        let mut said = Vec::new();
+        assert_eq!(choice(&item, &mut "maybe\nk\n".as_bytes(), &mut said), Choice::Skip);
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("that is none of them") && said.matches("[y]es").count() == 2, "{said}");
+    }
+
+    #[test]
+    fn only_a_clear_word_decides() {
+        let item = Item::Permission(asked());
         let yes = |lasting| Choice::Decide(Answer::Yes(Reuse::Once, lasting));
         for (typed, expected) in [
             ("y\n", yes(None)),

@@ -1,11 +1,11 @@
-//! `switchboard tools disable` and `switchboard tools enable`: a tool that nobody sees or calls, in the file that declares its
-//! server.
+//! `switchboard tools disable`, `enable` and `confirm`: a tool that nobody sees or calls, and when a person is asked before one is
+//! called, in the file that declares its server.
 
 use serde_json::json;
-use switchboard_config::{Loaded, Server, switch_tool, write_replacing};
+use switchboard_config::{EditError, Loaded, Server, confirm_tool, switch_tool, write_replacing};
 
 use crate::Outcome;
-use crate::arguments::{Common, Tools, ToolsSwitch};
+use crate::arguments::{Common, ConfirmWhen, Tools, ToolsConfirm, ToolsSwitch};
 use crate::commands::operator_session::OperatorSession;
 use crate::control::Running;
 use crate::failure::Failure;
@@ -37,19 +37,53 @@ async fn each(
     on: bool,
 ) -> Result<Vec<(String, String, String)>, Failure> {
     let mut switched = Vec::new();
+    let named = switch.server.as_deref().or(options.server.as_deref());
     for tool in &switch.tool {
-        let shown_by = shown_by(desk, tool).await?;
-        let named = switch.server.as_deref().or(options.server.as_deref());
-        let server = server_of(&desk.loaded, named, tool, &shown_by)?;
-        let own = desk.tool(server.id(), tool).await?;
-        let Some(before) = setup::text_to_change(&server.file)? else {
-            return Err(Failure::failed(format!("{} is not there any more", server.file.display())));
-        };
-        let after = switch_tool(&server.file, &before, server.id(), &own, on)?;
-        write_replacing(&server.file, Some(&before), &after, None)?;
-        switched.push((server.id().to_owned(), own, server.file.display().to_string()));
+        let edit = |server: &Server, text: &str, own: &str| switch_tool(&server.file, text, server.id(), own, on);
+        switched.push(change(desk, named, tool, edit).await?);
     }
     Ok(switched)
+}
+
+pub(crate) async fn confirm(common: &Common, options: &Tools, wanted: &ToolsConfirm) -> Outcome {
+    let desk = OperatorSession::open(common).await?;
+    let named = wanted.server.as_deref().or(options.server.as_deref());
+    let said = wanted.when.written();
+    let edit = |server: &Server, text: &str, own: &str| confirm_tool(&server.file, text, server.id(), own, said);
+    let changed = change(&desk, named, &wanted.tool, edit).await;
+    Running::all_read_again(&desk.loaded.data_dir).await;
+    desk.close().await;
+    let (server, tool, file) = changed?;
+    if common.json {
+        screen::json(&json!({"confirm": said, "tools": [{"server": server, "tool": tool, "file": file}]}));
+        return Ok(());
+    }
+    let (server, tool) = (screen::plain_line(&server), screen::plain_line(&tool));
+    let when = match wanted.when {
+        ConfirmWhen::Never => "nobody is asked before a call, except about arguments that are not understood",
+        ConfirmWhen::Always => "a person is asked before each call",
+        ConfirmWhen::Default => "its risk and its server tell whether a person is asked",
+    };
+    screen::out(format_args!("{tool} of {server}: {when} ({file})"));
+    Ok(())
+}
+
+/// Changes what the file of its server says of a tool: which server, its own name for the tool, and the file.
+async fn change(
+    desk: &OperatorSession,
+    named: Option<&str>,
+    tool: &str,
+    edit: impl FnOnce(&Server, &str, &str) -> Result<String, EditError>,
+) -> Result<(String, String, String), Failure> {
+    let shown_by = shown_by(desk, tool).await?;
+    let server = server_of(&desk.loaded, named, tool, &shown_by)?;
+    let own = desk.tool(server.id(), tool).await?;
+    let Some(before) = setup::text_to_change(&server.file)? else {
+        return Err(Failure::failed(format!("{} is not there any more", server.file.display())));
+    };
+    let after = edit(server, &before, &own)?;
+    write_replacing(&server.file, Some(&before), &after, None)?;
+    Ok((server.id().to_owned(), own, server.file.display().to_string()))
 }
 
 /// The servers that have shown a tool of this name, or to whose tool the operator gave it.
