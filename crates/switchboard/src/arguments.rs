@@ -192,7 +192,7 @@ Arguments are one JSON object, or words of the form key=value (key:=JSON takes t
 Prints the text of the answer; with --json all of it.
 
 Examples:
-  switchboard call git__git_status repo_path=.
+  switchboard call git__git_status repo_path=$PWD
   switchboard call time__convert '{\"time\": \"12:00\", \"to\": \"Asia/Tokyo\"}'")]
     Call(Call),
     /// Log in to a remote server that asks for it (OAuth)
