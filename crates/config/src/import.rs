@@ -23,7 +23,7 @@ pub use denied::switch_denied_off;
 pub use env_file::take_env_files;
 pub use places::{Candidate, candidates, claude_settings};
 pub(crate) use plan::is_switchboard;
-pub use plan::{Plan, PlanItem, plan};
+pub use plan::{Plan, PlanItem, WITHOUT_ROOTS, has_no_roots_here, plan};
 pub use relative::relative_paths;
 
 /// A client whose files can be read, and written.

@@ -53,8 +53,8 @@ pub use expand::Environment;
 pub use file::{WriteError, read_checked, write_replacing};
 pub use flow::{BreakerSettings, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
-    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, candidates, claude_settings, plan,
-    read_client_file, read_user_file, relative_paths, switch_denied_off, take_env_files,
+    Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, WITHOUT_ROOTS, candidates, claude_settings,
+    has_no_roots_here, plan, read_client_file, read_user_file, relative_paths, switch_denied_off, take_env_files,
 };
 pub use load::{Loaded, LoadedFile, Sources, load};
 pub use memory::{MemorySettings, MemorySharing};

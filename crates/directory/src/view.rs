@@ -114,9 +114,12 @@ impl View {
                     || names::expose(&hidden.server, &hidden.name) == name)
         };
         self.directory.hidden.iter().filter(of_name).find_map(|hidden| {
-            let (kind, text) = if hidden.disabled {
-                (FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why))
-            } else if hidden.conflicts_with.is_some() {
+            if hidden.disabled {
+                let fault = Fault::new(FaultKind::ToolDisabled, format!("`{name}` cannot be used: {}", hidden.why));
+                let remedy = format!("`switchboard tools enable {name}` switches it on");
+                return Some((hidden, fault.suggest(remedy).from_server(hidden.server.as_ref())));
+            }
+            let (kind, text) = if hidden.conflicts_with.is_some() {
                 (FaultKind::ToolNameConflict, format!("`{name}` cannot be used: {}", hidden.why))
             } else if hidden.unfit || server.quarantine().contains_key(&hidden.name) {
                 (FaultKind::DefinitionHeld, format!("`{name}` is held back: {}", hidden.why))

@@ -38,7 +38,8 @@ pub use switchboard_services::registry::{
 };
 pub use switchboard_services::table::{OwnName, own_names};
 pub use switchboard_services::{
-    AgentTools, COMMAND_LINE, ClientTools, Clients, OperatorActions, SERVERS_LIST, SERVERS_ORDER, ToolContext,
+    AgentTools, COMMAND_LINE, ClientBounds, ClientList, ClientTools, Clients, ListableTool, OperatorActions,
+    SERVERS_LIST, SERVERS_ORDER, ToolContext,
 };
 // What is said of one server is said there.
 use switchboard_upstream as server;

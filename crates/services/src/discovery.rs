@@ -28,11 +28,13 @@ use switchboard_catalog::{Budget, Search, SearchResult, Shown, ToolSession};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
+pub(crate) use describe::BASIC as FINDING_TOOLS;
 pub use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;
 
 use super::house::Setup;
+use super::tool_context::Amount;
 
 /// Principals whose tools are remembered.
 const MOST_PRINCIPALS: usize = 1024;
@@ -96,8 +98,12 @@ pub struct VisibleTools {
     order: Vec<String>,
     /// Those that are for pages alone, and not for models.
     for_pages: HashSet<String>,
+    /// Those of servers that are part of the kernel.
+    built_in: HashSet<String>,
     /// What all of them cost; counted only up to the largest budget of any client.
     tokens: usize,
+    /// What those of the user's own servers cost, counted as far.
+    own_tokens: usize,
 }
 
 impl VisibleTools {
@@ -109,6 +115,16 @@ impl VisibleTools {
     /// Whether models are offered a tool of this name.
     fn offers(&self, name: &str) -> bool {
         self.tools.contains_key(name) && !self.for_pages.contains(name)
+    }
+
+    /// How many there are, and what they cost.
+    fn all(&self) -> Amount {
+        Amount { tools: self.order.len(), tokens: self.tokens }
+    }
+
+    /// The same of the user's own servers.
+    fn own(&self) -> Amount {
+        Amount { tools: self.order.len().saturating_sub(self.built_in.len()), tokens: self.own_tokens }
     }
 
     fn is_of(&self, list: &Raw) -> bool {

@@ -59,7 +59,9 @@ pub use self::manifest::{ManifestService, Manifests};
 pub use self::operator_actions::OperatorActions;
 use self::registry::{Registrar, Registry};
 use self::row::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
-pub use self::tool_context::{AgentTools, COMMAND_LINE, ClientTools, Clients, ToolContext};
+pub use self::tool_context::{
+    AgentTools, COMMAND_LINE, ClientBounds, ClientList, ClientTools, Clients, ListableTool, ToolContext,
+};
 
 shown_by_name! {
     [] FinderState, "FinderState";

@@ -1,6 +1,7 @@
 //! Which tools clients are given, as the operator set it and as is known of client programs.
 
 mod clients;
+mod listing;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,8 +9,9 @@ use std::sync::Arc;
 use switchboard_catalog::{Budget, Judge, Level, Shown};
 use switchboard_wire::Raw;
 
-pub(crate) use clients::Bearing;
+pub(crate) use clients::{Amount, Bearing, BuiltIn, Choice};
 pub use clients::{COMMAND_LINE, ClientTools, Clients};
+pub use listing::{ClientBounds, ClientList, ListableTool};
 
 /// Which tools clients are given, and how many tokens these may take.
 #[derive(Debug, Clone, Default)]

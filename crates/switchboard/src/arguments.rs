@@ -198,7 +198,7 @@ Arguments are one JSON object, or words of the form key=value (key:=JSON takes t
 Prints the text of the answer; with --json all of it.
 
 Examples:
-  switchboard call git__git_status repo_path=.
+  switchboard call git__git_status repo_path=$PWD
   switchboard call time__get_current_time '{\"timezone\": \"Asia/Tokyo\"}'")]
     Call(Call),
     /// Log in to a remote server that asks for it (OAuth)

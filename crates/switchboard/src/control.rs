@@ -28,6 +28,8 @@ use crate::waiting::Waiting;
 
 /// Asks a kernel to read its configuration again at once. It answers when what changed counts.
 const READ_AGAIN: &str = "dev.switchboard/configuration/read";
+/// In the answer: the settings that take effect when the kernel is started again.
+const NEXT_START: &str = "next_start";
 /// Asks a kernel where it serves clients over HTTP.
 const ADDRESS: &str = "dev.switchboard/address";
 /// The folder of the sockets, in the data folder.
@@ -159,7 +161,8 @@ impl Handler for Window {
         if *request.method == *READ_AGAIN {
             return Box::pin(async move {
                 self.reread.now().await;
-                Ok(Raw::empty_object()).into()
+                let later: Vec<Raw> = self.reread.next_start().into_iter().map(Raw::string).collect();
+                Ok(switchboard_wire::Edit::empty().set(NEXT_START, Raw::array(&later)).finish()).into()
             });
         }
         if *request.method == *ADDRESS {
@@ -217,6 +220,13 @@ impl Running {
                 tracing::debug!(process = running.process, error = %error.message, "it reads its configuration by itself");
             }
         }
+    }
+
+    /// The settings that differ from those that it was started with, and take effect when it is started again.
+    pub(crate) async fn next_start(&self) -> Vec<String> {
+        let Ok(Ok(answer)) = self.ask(READ_AGAIN, Raw::empty_object()).await else { return Vec::new() };
+        let keys = answer.member(NEXT_START).and_then(|keys| keys.elements()).unwrap_or_default();
+        keys.iter().filter_map(Raw::as_text).collect()
     }
 
     /// Has kernels that run take over what a command has written, before it says that it is so.

@@ -266,5 +266,7 @@ pub(crate) fn raw(value: &serde_json::Value) -> Raw {
 
 /// An error of the kernel or of a server behind it, for a person.
 pub(crate) fn refused(error: &ErrorObject) -> Failure {
-    Failure::failed(screen::plain(&format!("{} (code {})", error.message, error.code)))
+    let hint = error.data.as_ref().and_then(|data| data.member("suggestion")?.as_text());
+    let hint = hint.map(|hint| format!("\nwhat to do: {hint}")).unwrap_or_default();
+    Failure::failed(screen::plain(&format!("{} (code {}){hint}", error.message, error.code)))
 }

@@ -15,6 +15,7 @@ mod control;
 mod failure;
 mod identity_audit;
 mod known;
+mod listing;
 mod local;
 mod logging;
 mod memory;

@@ -127,6 +127,18 @@ impl Sight {
         ))
     }
 
+    /// What was changed in the configuration and does not hold at the kernel that runs, and what to do about it.
+    pub(crate) async fn later(&self) -> Option<String> {
+        let At::Running { control, .. } = &self.at else { return None };
+        let keys = control.next_start().await;
+        let keys = (!keys.is_empty()).then(|| screen::plain_line(&keys.join(", ")))?;
+        Some(format!(
+            "changed since the kernel that runs (process {}) was started: {keys}. It takes effect when that is started again: a kernel of \
+             `stdio` ends a minute after its last client, `serve` is started again by hand",
+            control.process
+        ))
+    }
+
     /// What is known of each server when all have come up or failed. Says how far they are where that takes a while.
     pub(crate) async fn settled(&self) -> Result<Vec<ServerReport>, Failure> {
         if let At::Own(local) = &self.at {

@@ -374,7 +374,7 @@ const MEMORY_AT_HAND: [&str; 7] =
     ["store_memory", "search_graph", "get_memory", "list_memories", "update_memory", "forget_memory", "inject_context"];
 
 /// Which tools clients are given.
-fn tool_context(settings: &config::ToolSettings) -> ToolContext {
+pub(crate) fn tool_context(settings: &config::ToolSettings) -> ToolContext {
     let agent = |agent: &config::AgentSettings| AgentTools {
         level: agent.level.and_then(tool_level),
         pinned: agent.pinned.clone(),

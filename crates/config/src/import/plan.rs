@@ -9,7 +9,7 @@ use url::Url;
 use super::{Client, Imported};
 use crate::disclosure::approval;
 use crate::edit::{EditError, add_server};
-use crate::entry::ServerEntry;
+use crate::entry::{ServerEntry, Sharing};
 use crate::error::ConfigError;
 use crate::expand::Environment;
 use crate::ids;
@@ -109,6 +109,9 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
                 };
                 notes.insert(0, format!("its name \"{}\" became the id \"{}\"{built_in}", found.name, entry.id));
             }
+            if has_no_roots_here(entry) {
+                notes.push(format!("{WITHOUT_ROOTS} (docs/eras.md, Roots)"));
+            }
             known.push(entry.clone());
         }
         items.push(PlanItem {
@@ -120,6 +123,27 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
         });
     }
     Ok(Plan { items, after })
+}
+
+/// What is to be said of a server that takes its folders from the roots of a client, where several clients share it.
+pub const WITHOUT_ROOTS: &str = "clients share it, so it serves the folders of its own command and not the one that each client has \
+    open (its roots); add folders to its `args`, or say `sharing = \"session\"` for a process for each client that gets them";
+
+/// Packages of servers that take the roots of a client in the place of the folders on their command line.
+const ROOTED_PACKAGES: &[&str] = &["@modelcontextprotocol/server-filesystem", "mcp-server-filesystem"];
+
+/// Whether a server takes its folders from the roots of its client, and gets none here because clients share it.
+#[must_use]
+pub fn has_no_roots_here(entry: &ServerEntry) -> bool {
+    let is_package = |word: &str| {
+        ROOTED_PACKAGES.iter().any(|package| {
+            let rest = word.strip_prefix(package);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
+        })
+    };
+    let shared = entry.sharing.unwrap_or(Sharing::Shared) == Sharing::Shared;
+    let mut words = entry.command.iter().chain(&entry.args).map(String::as_str);
+    shared && entry.command.is_some() && words.any(is_package)
 }
 
 /// Adds an entry under its id, or under the first free one made of it.
@@ -196,5 +220,37 @@ impl fmt::Display for Plan {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_file_server_is_known_to_get_no_roots() {
+        let entry = |args: &[&str], sharing| ServerEntry {
+            id: "files".to_owned(),
+            command: Some("npx".to_owned()),
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
+            sharing,
+            ..ServerEntry::default()
+        };
+        for (args, sharing, expected) in [
+            (&["-y", "@modelcontextprotocol/server-filesystem", "/srv"][..], None, true),
+            (&["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "/srv"], None, true),
+            (&["-y", "@modelcontextprotocol/server-filesystem", "/srv"], Some(Sharing::Session), false),
+            (&["-y", "@modelcontextprotocol/server-filesystem-other"], None, false),
+            (&["-y", "@modelcontextprotocol/server-memory"], None, false),
+        ] {
+            assert_eq!(has_no_roots_here(&entry(args, sharing)), expected, "{args:?}");
+        }
+        let text = r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv"]}}}"#;
+        let found = super::super::read_client_file(Client::Cursor, Path::new("mcp.json"), text).unwrap();
+        let plan = plan(Path::new("mgp.toml"), "", &found.servers).unwrap();
+        assert!(
+            plan.to_string().contains("note: clients share it, so it serves the folders of its own command"),
+            "{plan}"
+        );
     }
 }

@@ -74,7 +74,7 @@ pub(crate) const ROWS: &[OwnMethod] = &[
 ];
 
 /// How many of these tools there are for every client that is not given everything.
-const BASIC: usize = 3;
+pub(crate) const BASIC: usize = 3;
 
 const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
     OwnTool::new(name, schema).needs(Needs::Finding).words(super::text::readable).listed_by_discovery()

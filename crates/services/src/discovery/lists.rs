@@ -17,7 +17,7 @@ use switchboard_wire::{Edit, Notification, Raw};
 use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
 use crate::house::{FinderHouse, ServerView};
 use crate::registry::Registrar;
-use crate::tool_context::Bearing;
+use crate::tool_context::{Amount, Bearing, BuiltIn, Choice};
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -35,21 +35,29 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
 
     async fn chosen(&self, context: &Context, view: &Arc<dyn ServerView>, list: Raw) -> Raw {
         let seen = self.seen(&context.session, &list);
-        let level = self.level_of(context, &**view, &seen);
+        let Choice { level, built_in } = self.choice_of(context, &**view, &seen);
         let asked = self.speaks_discovery(context);
         let starting = self.awaits_servers(context, &**view).await;
         // A person at the command line wants to see them all, and nothing else.
         let is_model = !self.bearing(context).is_command_line;
-        let finding = level != Level::All || asked || is_model && (starting || self.keeps_finding(context));
+        let in_part = level != Level::All || matches!(built_in, BuiltIn::Within(_));
+        let finding = in_part || asked || is_model && (starting || self.keeps_finding(context));
         // A host that shows pages keeps their tools from the model itself. A lone server is shown as it shows itself.
         let sees_pages = !is_model || context.caller.can(&["extensions", app::EXTENSION]) || view.servers().len() == 1;
         // What is listed now stays in the list: the kernel's own servers must not fill it before it is known whether all fit.
         let waits = starting && is_model && level == Level::All && self.bearing(context).shown == Shown::Auto;
-        let left_out = if waits { self.unpinned_built_in(context, &**view, &seen) } else { HashSet::new() };
+        let left_out = match built_in {
+            BuiltIn::Whole if waits => self.unpinned_built_in(context, &seen),
+            BuiltIn::Whole => HashSet::new(),
+            BuiltIn::Within(room) => self.built_in_beyond(context, &seen, room),
+            BuiltIn::Nothing => self.built_in_beyond(context, &seen, Amount { tools: 0, tokens: 0 }),
+        };
         let listed = || seen.order.iter().filter(|name| !left_out.contains(*name)).cloned();
-        self.note_listed(context, &**view, level, finding, listed);
+        // Of the kernel's own servers what is listed in part is what is pinned or loaded, and goes with that.
+        let stays = || listed().filter(|name| built_in == BuiltIn::Whole || !seen.built_in.contains(name));
+        self.note_listed(context, &**view, level, finding, stays);
         let mut shown = match level {
-            Level::All if !finding && (seen.for_pages.is_empty() || sees_pages) => return list,
+            Level::All if !finding && left_out.is_empty() && (seen.for_pages.is_empty() || sees_pages) => return list,
             Level::All => {
                 let offered = listed().filter(|name| sees_pages || seen.offers(name));
                 offered.filter_map(|name| seen.tools.get(&name).cloned()).collect()
@@ -96,21 +104,38 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         self.discovery.with_client(&context.session, budget, |client| {
             client.has_finding |= finding;
             if passing {
-                client.listed = listed().collect();
+                client.listed.extend(listed());
             }
         });
     }
 
     /// The tools of servers that are part of the kernel, but for those that are pinned.
-    fn unpinned_built_in(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> HashSet<String> {
+    fn unpinned_built_in(&self, context: &Context, seen: &VisibleTools) -> HashSet<String> {
         let pinned: HashSet<String> = self.discovery.with_client(&context.session, self.budget_of(context), |client| {
             client.loaded.pinned().map(str::to_owned).collect()
         });
-        let is_built_in = |name: &&String| {
-            let route = view.tool(name);
-            route.and_then(|route| view.server_at(route.server)).is_some_and(|server| server.is_built_in())
-        };
-        seen.order.iter().filter(is_built_in).filter(|name| !pinned.contains(*name)).cloned().collect()
+        seen.built_in.iter().filter(|name| !pinned.contains(*name)).cloned().collect()
+    }
+
+    /// The tools of servers that are part of the kernel, but for those that were listed before, and for as many of the pinned
+    /// and loaded ones as there is room for.
+    fn built_in_beyond(&self, context: &Context, seen: &VisibleTools, room: Amount) -> HashSet<String> {
+        let mut beyond = seen.built_in.clone();
+        let mut left = room;
+        let budget = self.budget_of(context);
+        let listed = self.discovery.with_client(&context.session, budget, |client| client.listed.clone());
+        for name in self.held_names(context) {
+            let Some(definition) = seen.tools.get(&name).filter(|_| beyond.contains(&name)) else { continue };
+            let tokens = count_tokens(definition.as_str());
+            let fits = left.tools > 0 && tokens <= left.tokens;
+            if fits {
+                left = Amount { tools: left.tools - 1, tokens: left.tokens - tokens };
+            }
+            if fits || listed.contains(&name) {
+                beyond.remove(&name);
+            }
+        }
+        beyond
     }
 
     /// Remembers the servers whose instructions a client was given with its greeting.
@@ -142,7 +167,9 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         }
         let list = view.visible_tools(context).await?;
         let seen = self.seen(&context.session, &list);
-        Ok(self.level_of(context, view, &seen) != Level::All || self.awaits_servers(context, view).await)
+        let Choice { level, built_in } = self.choice_of(context, view, &seen);
+        let in_part = level != Level::All || matches!(built_in, BuiltIn::Within(_));
+        Ok(in_part || self.awaits_servers(context, view).await)
     }
 
     /// Whether a client is answered when it calls one of these tools. A person who tries what models have is listed
@@ -183,9 +210,9 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         self.bearing(context).budget(self.house.tool_context().budget)
     }
 
-    fn level_of(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> Level {
+    fn choice_of(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> Choice {
         let budget = self.house.tool_context().budget;
-        self.bearing(context).level(budget, seen.order.len(), seen.tokens, stands_alone(view))
+        self.bearing(context).choice(budget, seen.all(), seen.own(), describe::BASIC, stands_alone(view))
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.
@@ -199,12 +226,19 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         let items = list.member(ListKind::Tools.key()).and_then(|tools| tools.elements()).unwrap_or_default();
         let mut tools = HashMap::with_capacity(items.len());
         let (mut order, mut for_pages) = (Vec::with_capacity(items.len()), HashSet::new());
-        let (mut tokens, largest) = (0, options.clients.largest(options.budget.max_tokens));
+        let (mut own_tokens, mut other_tokens) = (0, 0);
+        let largest = options.clients.largest(options.budget.max_tokens);
+        let (mut built_in, view) = (HashSet::new(), self.house.view());
         for item in items {
             let Some(name) = item.member("name").and_then(|name| name.as_text()) else { continue };
             // Counted only as far as needed to know that it is too much.
-            if tokens <= largest {
-                tokens += count_tokens(item.as_str());
+            let is_built_in = is_built_in(&*view, &name);
+            let tokens = if is_built_in { &mut other_tokens } else { &mut own_tokens };
+            if *tokens <= largest {
+                *tokens += count_tokens(item.as_str());
+            }
+            if is_built_in {
+                built_in.insert(name.clone());
             }
             if app::ToolApp::of(&item).is_some_and(|app| !app.for_models) {
                 for_pages.insert(name.clone());
@@ -212,7 +246,9 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
             order.push(name.clone());
             tools.insert(name, item);
         }
-        let seen = Arc::new(VisibleTools { list: list.clone(), tools, order, for_pages, tokens });
+        let tokens = own_tokens + other_tokens;
+        let list = list.clone();
+        let seen = Arc::new(VisibleTools { list, tools, order, for_pages, built_in, tokens, own_tokens });
         let of_profile = self.house.profile_tools(session).map(|profile| profile.pinned).unwrap_or_default();
         let pinned: Vec<(String, usize)> = options
             .pinned_of(&session.principal)
@@ -238,6 +274,11 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
 
     /// Pinned and loaded tools of a client, and those that were listed before there were more, as far as it may see them.
     fn held_tools(&self, context: &Context, seen: &VisibleTools) -> Vec<Raw> {
+        self.held_names(context).iter().filter_map(|name| seen.tools.get(name)).cloned().collect()
+    }
+
+    /// Their names: what is pinned first.
+    fn held_names(&self, context: &Context) -> Vec<String> {
         let names = |client: &mut ClientSession| -> Vec<String> {
             let pinned: Vec<String> = client.loaded.pinned().map(str::to_owned).collect();
             let others: HashSet<&str> =
@@ -248,14 +289,15 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
             others.sort_unstable();
             pinned.into_iter().chain(others).collect()
         };
-        let names = self.discovery.with_client(&context.session, self.budget_of(context), names);
-        names.iter().filter_map(|name| seen.tools.get(name)).cloned().collect()
+        self.discovery.with_client(&context.session, self.budget_of(context), names)
     }
 
-    /// Tells a client that its list has changed, where what is loaded stands in it.
-    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &VisibleTools) {
+    /// Tells a client that its list has changed, where what was loaded or given back stands in it.
+    pub(super) fn tell_of_loaded(&self, context: &Context, seen: &VisibleTools, changed: &[String]) {
         let session = &context.session;
-        if self.level_of(context, &*self.house.view(), seen) != Level::Hybrid {
+        let Choice { level, built_in } = self.choice_of(context, &*self.house.view(), seen);
+        let in_part = matches!(built_in, BuiltIn::Within(_)) && changed.iter().any(|name| seen.built_in.contains(name));
+        if changed.is_empty() || level != Level::Hybrid && !in_part {
             return;
         }
         let notification = Notification::new(method::TOOLS_LIST_CHANGED, None);
@@ -282,6 +324,12 @@ fn with_names_within(view: &dyn ServerView, list: Raw, max: usize) -> Raw {
     }
     let items: Vec<Raw> = items.into_iter().zip(changed).map(|(item, other)| other.unwrap_or(item)).collect();
     Edit::of(&list).map_or(list, |edit| edit.set(ListKind::Tools.key(), Raw::array(&items)).finish())
+}
+
+/// Whether a tool is of a server that is part of the kernel.
+fn is_built_in(view: &dyn ServerView, name: &str) -> bool {
+    let route = view.tool(name);
+    route.and_then(|route| view.server_at(route.server)).is_some_and(|server| server.is_built_in())
 }
 
 /// Whether there is one server, beside what is built in: nobody would put a kernel before it to have its tools hidden.

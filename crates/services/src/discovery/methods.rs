@@ -362,9 +362,7 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
             let outcome = kept.evict(asked.tools.iter().map(String::as_str));
             (outcome, kept.total_tokens())
         });
-        if !outcome.evicted.is_empty() {
-            self.tell_of_loaded(context, &seen);
-        }
+        self.tell_of_loaded(context, &seen, &outcome.evicted);
         written_as_raw(&json!({
             "evicted": outcome.evicted,
             "pinned": outcome.pinned,
@@ -494,19 +492,20 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
     fn load(&self, context: &Context, seen: &VisibleTools, names: &[String]) {
         let budget = self.budget_of(context);
         let changed = self.discovery.with(&context.session, budget, |kept| {
-            let mut changed = false;
+            let mut changed = Vec::new();
             // The best last: of what does not fit, the worst goes first.
             for name in names.iter().rev() {
                 let Some(definition) = seen.tools.get(name) else { continue };
                 let before = kept.has(name);
                 let loaded = kept.load(name, count_tokens(definition.as_str()));
-                changed |= loaded.kept != before || !loaded.evicted.is_empty();
+                if loaded.kept != before {
+                    changed.push(name.clone());
+                }
+                changed.extend(loaded.evicted);
             }
             changed
         });
-        if changed {
-            self.tell_of_loaded(context, seen);
-        }
+        self.tell_of_loaded(context, seen, &changed);
     }
 }
 

@@ -94,6 +94,22 @@ impl Clients {
     /// long names are.
     pub(super) fn of(&self, info: Option<&Raw>, general: Option<Level>, is_name_length_said: bool) -> Bearing {
         let name = info.and_then(|info| info.member("name")?.as_text()).map(|name| plain(&name)).unwrap_or_default();
+        self.named(&name, general, is_name_length_said)
+    }
+
+    /// The same for a client that is known, by the word that operators use.
+    pub(super) fn of_known(&self, id: &str, general: Option<Level>, is_name_length_said: bool) -> Bearing {
+        let known = KNOWN.iter().find(|known| known.id == id);
+        let name = known.and_then(|known| known.names.first()).copied().unwrap_or_default();
+        self.named(name, general, is_name_length_said)
+    }
+
+    /// The words that operators use for the clients that are known.
+    pub(super) fn known() -> impl Iterator<Item = &'static str> {
+        KNOWN.iter().map(|known| known.id)
+    }
+
+    fn named(&self, name: &str, general: Option<Level>, is_name_length_said: bool) -> Bearing {
         if name == COMMAND_LINE {
             let shown = Shown::At(Level::All);
             return Bearing {
@@ -104,8 +120,8 @@ impl Clients {
                 is_command_line: true,
             };
         }
-        let known = KNOWN.iter().find(|known| known.names.iter().any(|begin| begins(&name, begin)));
-        let own = self.0.iter().filter(|(said, _)| begins(&name, said)).max_by_key(|(said, _)| said.len());
+        let known = KNOWN.iter().find(|known| known.names.iter().any(|begin| begins(name, begin)));
+        let own = self.0.iter().filter(|(said, _)| begins(name, said)).max_by_key(|(said, _)| said.len());
         let said = own.map(|(_, said)| said).or_else(|| self.0.get(known?.id)).copied().unwrap_or_default();
         let shown = said.shown.or_else(|| general.map(Shown::At)).or_else(|| known?.shown).unwrap_or(Shown::Auto);
         let max_tools = said.max_tools.or_else(|| known?.max_tools).unwrap_or(usize::MAX);
@@ -134,16 +150,56 @@ pub(crate) struct Bearing {
     pub(crate) is_command_line: bool,
 }
 
+/// A number of tools, and what their definitions cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) tools: usize,
+    pub(crate) tokens: usize,
+}
+
+/// What of the tools that a client may see stands in its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) level: Level,
+    pub(crate) built_in: BuiltIn,
+}
+
+/// What becomes of the kernel's own servers in a list that is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BuiltIn {
+    /// All their tools are listed.
+    Whole,
+    /// Only pinned and loaded ones while there is so much room, and the tools for finding the others.
+    Within(Amount),
+    /// Nothing of them, and nothing for finding: the user's own tools take all the room there is.
+    Nothing,
+}
+
 impl Bearing {
-    /// How much of some tools this client is listed. A server that stands alone is shown whole, as it would be without a
-    /// kernel in between, while the client takes so many tools.
-    pub(crate) fn level(&self, general: Budget, tools: usize, tokens: usize, stands_alone: bool) -> Level {
+    /// How much of some tools this client is listed, of which `own` are those of the user's own servers. A server that stands
+    /// alone is shown whole, as it would be without a kernel in between, while the client takes so many tools. The user's own
+    /// come first: where they have room and the kernel's own servers do not, these give way.
+    pub(crate) fn choice(
+        &self,
+        general: Budget,
+        all: Amount,
+        own: Amount,
+        finding_tools: usize,
+        stands_alone: bool,
+    ) -> Choice {
+        let max_tokens = if stands_alone { usize::MAX } else { self.budget(general).max_tokens };
+        // What goes over the number of tools that a client takes would be dropped there, and found by nobody.
+        let fits = |amount: Amount| amount.tools <= self.max_tools && amount.tokens <= max_tokens;
+        let whole = |built_in| Choice { level: Level::All, built_in };
         match self.shown {
-            Shown::At(level) => level,
-            // What goes over the number of tools that a client takes would be dropped there, and found by nobody.
-            Shown::Auto if stands_alone && tools <= self.max_tools => Level::All,
-            Shown::Auto if tools <= self.max_tools && tokens <= self.budget(general).max_tokens => Level::All,
-            Shown::Auto => Level::Hybrid,
+            Shown::At(level) => Choice { level, built_in: BuiltIn::Whole },
+            Shown::Auto if fits(all) => whole(BuiltIn::Whole),
+            Shown::Auto if own.tools > 0 && fits(own) => {
+                let left = (self.max_tools - own.tools).checked_sub(finding_tools);
+                let left = left.map(|tools| Amount { tools, tokens: max_tokens - own.tokens });
+                whole(left.map_or(BuiltIn::Nothing, BuiltIn::Within))
+            }
+            Shown::Auto => Choice { level: Level::Hybrid, built_in: BuiltIn::Whole },
         }
     }
 
@@ -230,7 +286,7 @@ mod tests {
         let (budget, none) = (Budget::default(), Clients::default());
         let (cursor, code, other) =
             (of(&none, "cursor-vscode", None), of(&none, "claude-code", None), of(&none, "t", None));
-        for (client, tools, tokens, alone, expected) in [
+        for (client, tools, tokens, alone, level) in [
             (other, 500, 25_000, false, Level::All),
             (other, 500, 25_001, false, Level::Hybrid),
             (other, 500, 90_000, true, Level::All),
@@ -240,7 +296,36 @@ mod tests {
             (cursor, 41, 9_000, false, Level::Hybrid),
             (code, 3_000, 500_000, false, Level::All),
         ] {
-            assert_eq!(client.level(budget, tools, tokens, alone), expected, "{tools} tools of {tokens} tokens");
+            let all = Amount { tools, tokens };
+            let expected = Choice { level, built_in: BuiltIn::Whole };
+            assert_eq!(client.choice(budget, all, all, 3, alone), expected, "{tools} tools of {tokens} tokens");
+        }
+    }
+
+    #[test]
+    fn the_kernels_own_servers_give_way_to_those_of_the_user() {
+        let (budget, none) = (Budget::default(), Clients::default());
+        let (cursor, other) = (of(&none, "cursor-vscode", None), of(&none, "t", None));
+        let within = |tools, tokens| BuiltIn::Within(Amount { tools, tokens });
+        let (whole, hybrid) = (|built_in| Some((Level::All, built_in)), None);
+        for (client, own, alone, expected) in [
+            (other, (2, 300), true, whole(BuiltIn::Whole)),
+            (cursor, (2, 300), true, whole(within(35, usize::MAX - 300))),
+            (cursor, (4, 600), false, whole(within(33, 24_400))),
+            (other, (4, 600), false, whole(within(usize::MAX - 7, 24_400))),
+            (other, (80, 25_000), false, whole(within(usize::MAX - 83, 0))),
+            (other, (80, 25_001), false, hybrid),
+            (cursor, (37, 600), false, whole(within(0, 24_400))),
+            (cursor, (38, 600), false, whole(BuiltIn::Nothing)),
+            (cursor, (40, 600), false, whole(BuiltIn::Nothing)),
+            (cursor, (41, 600), false, hybrid),
+            (cursor, (0, 0), false, hybrid),
+        ] {
+            let own = Amount { tools: own.0, tokens: own.1 };
+            let all = Amount { tools: own.tools + 46, tokens: own.tokens + 25_000 };
+            let found = client.choice(budget, all, own, 3, alone);
+            let (level, built_in) = expected.unwrap_or((Level::Hybrid, BuiltIn::Whole));
+            assert_eq!(found, Choice { level, built_in }, "{own:?}");
         }
     }
 

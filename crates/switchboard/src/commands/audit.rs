@@ -21,6 +21,7 @@ use crate::arguments::{AuditCommand, Common, Prune, Query, Stats, Tail, Verify};
 use crate::failure::Failure;
 use crate::known::KnownTools;
 use crate::screen::{self, Tone};
+use crate::setup;
 use crate::storage::{LOG_BEGUN_ANEW, open_to_read};
 use crate::waiting::Waiting;
 
@@ -122,7 +123,13 @@ async fn newest(
 }
 
 /// The log has the server's own name of a tool; a person may write it as clients see it.
+/// It has the server's id, and a person may name a server by its alias.
 async fn meant(config: &Config, store: &Store, filter: AuditFilter) -> Result<AuditFilter, Failure> {
+    let named = filter.server.as_deref().and_then(|name| setup::server_named(config, name));
+    let filter = match named.map(|server| server.id().to_owned()) {
+        Some(id) => AuditFilter { server: Some(id), ..filter },
+        None => filter,
+    };
     let Some(tool) = &filter.tool else { return Ok(filter) };
     let known = KnownTools::read(store).await?;
     let mut found = known.called(config, tool);

@@ -26,12 +26,12 @@ pub(crate) async fn run(common: &Common, options: &Call) -> Outcome {
     let loaded = setup::read(common)?;
     let profile = setup::profile(&loaded, options.profile.as_deref())?;
     match attach::running(&setup::sources(common)?, &loaded, profile.as_deref()).await {
-        Some(attached) => tell(common, &through(&loaded, attached, options).await?),
+        Some(attached) => tell(common, options, &through(&loaded, attached, options).await?),
         None => {
             let mut local = Local::for_tool(loaded, &options.tool).await?;
             let outcome = alone(&mut local, profile, options).await;
             // Told before the servers are ended, which may take longer than the call.
-            let outcome = outcome.and_then(|result| tell(common, &result));
+            let outcome = outcome.and_then(|result| tell(common, options, &result));
             local.end().await;
             outcome
         }
@@ -51,7 +51,7 @@ async fn alone(local: &mut Local, profile: Option<Arc<str>>, options: &Call) -> 
 }
 
 /// Prints what came of a call.
-fn tell(common: &Common, result: &Raw) -> Outcome {
+fn tell(common: &Common, options: &Call, result: &Raw) -> Outcome {
     let failed = result.member("isError").is_some_and(|value| value.as_str() == "true");
     if common.json {
         // The result as it came, with the version of the shape beside its members.
@@ -60,8 +60,19 @@ fn tell(common: &Common, result: &Raw) -> Outcome {
         screen::out(screen::printable_json(shaped.as_ref().unwrap_or(result).as_str()));
     } else {
         show(result, failed);
+        if failed && options.arguments.iter().any(|argument| is_relative_path(argument)) {
+            screen::note(
+                "note: a relative path means the server's own working folder, and not this one; say the whole path",
+            );
+        }
     }
     if failed { Err(Failure::said()) } else { Ok(()) }
+}
+
+/// Whether an argument is given a path that means another place in another folder.
+fn is_relative_path(argument: &str) -> bool {
+    let value = argument.split_once('=').map_or(argument, |(_, value)| value);
+    matches!(value, "." | "..") || value.starts_with("./") || value.starts_with("../")
 }
 
 /// Makes the call at a kernel that runs. It may list only some of its tools, so that one which is not there is called all the
@@ -212,7 +223,14 @@ fn with_built_in<'a>(configured: impl Iterator<Item = &'a str>) -> Vec<&'a str> 
 fn meant<'n>(config: &Config, names: &'n [String], servers: &[&str], wanted: &str) -> Option<&'n str> {
     let listed = names.iter().find(|name| *name == wanted);
     let long = || {
-        let is_long = |name: &&String| servers.iter().any(|server| setup::is_exposed(config, server, name, wanted));
+        // The list may have the server's own name, or the one with an alias or cut.
+        let is_long = |name: &&String| {
+            servers.iter().any(|server| {
+                let own = setup::own_part(config, server, wanted);
+                let listed = own.map(|own| setup::naming(config, server).expose(own));
+                setup::is_exposed(config, server, name, wanted) || listed.as_ref() == Some(*name)
+            })
+        };
         names.iter().find(is_long)
     };
     let short = || {
@@ -320,6 +338,41 @@ mod tests {
             (&several, &["git", "svn"], "status", None),
         ] {
             assert_eq!(meant(&Config::default(), names, servers, wanted), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_tool_behind_an_alias_is_found_by_the_id_and_a_cut_one_by_its_whole_name() {
+        let id = "a-server-with-a-name-that-is-far-too-long-for-clients";
+        let text =
+            format!("[[servers]]\nid = 'git'\nalias = 'g'\ncommand = 'git'\n[[servers]]\nid = '{id}'\ncommand = 'x'\n");
+        let config =
+            Config::parse(std::path::Path::new("mgp.toml"), &text, &switchboard_config::Environment::default())
+                .unwrap();
+        let cut = setup::naming(&config, id).expose("search_code");
+        assert!(cut.len() <= 46, "{cut}");
+        let names = ["g__git_show".to_owned(), cut.clone()];
+        for (wanted, expected) in [
+            ("g__git_show", "g__git_show"),
+            ("git__git_show", "g__git_show"),
+            (&*cut, &*cut),
+            (&*format!("{id}__search_code"), &*cut),
+        ] {
+            assert_eq!(meant(&config, &names, &["git", id], wanted), Some(expected), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn relative_paths_are_seen() {
+        for (argument, expected) in [
+            ("repo_path=.", true),
+            ("path=./a", true),
+            ("path=../a", true),
+            ("path=/a/.", false),
+            ("text=...", false),
+            ("revision=HEAD", false),
+        ] {
+            assert_eq!(is_relative_path(argument), expected, "{argument}");
         }
     }
 

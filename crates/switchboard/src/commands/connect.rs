@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use switchboard_config::{
-    Client, Config, Endpoint, Imported, KnownServer, Platform, Replaced, Server, default_data_dir, user_config_file,
-    write_replacing,
+    Client, Config, Endpoint, Imported, KnownServer, Platform, Replaced, Server, WITHOUT_ROOTS, default_data_dir,
+    has_no_roots_here, user_config_file, write_replacing,
 };
 
 use super::import::{self, own_command};
@@ -16,7 +16,7 @@ use super::login::has_own_credentials;
 use crate::Outcome;
 use crate::arguments::{ClientFile, Common, Connect};
 use crate::failure::Failure;
-use crate::{screen, setup, storage};
+use crate::{listing, screen, setup, storage};
 use kept::TakenEntries;
 
 pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
@@ -97,6 +97,13 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
         screen::out(format_args!("took {} out of it that did the same: {named}", entries(own.len())));
     }
     tell(common, client, profile, &replaced, replaces);
+    if profile.is_none() {
+        listing::bounds(&users.config, client).iter().for_each(screen::out);
+        let servers = users.config.servers.iter().filter(|server| server.enabled());
+        for server in servers.filter(|server| has_no_roots_here(&server.entry)) {
+            screen::note(format_args!("{}: {WITHOUT_ROOTS} (docs/eras.md, Roots)", screen::plain_line(server.id())));
+        }
+    }
     screen::out(format_args!("Start {client} again."));
     Ok(())
 }

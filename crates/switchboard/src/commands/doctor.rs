@@ -13,6 +13,7 @@ use crate::arguments::Common;
 use crate::commands::servers::Line;
 use crate::failure::{Failure, chain};
 use crate::known::KnownTools;
+use crate::listing;
 use crate::local::Local;
 use crate::memory;
 use crate::screen::{self, Tone};
@@ -199,6 +200,7 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
         }
     };
     let seen = sight.settled().await;
+    let (tools, later) = (sight.tools().await, sight.later().await);
     sight.end().await;
     let status = match seen {
         Ok(seen) => seen,
@@ -212,6 +214,13 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
     }
     if let Some(difference) = sight.difference() {
         report.note("kernel", &difference, None);
+    }
+    if let (Ok(tools), false) = (tools, loaded.config.servers.is_empty()) {
+        let lists = listing::of(&loaded.config, &status, &tools);
+        listing::line(&lists).iter().for_each(|line| report.fine("lists of clients", line));
+    }
+    if let Some(later) = &later {
+        report.note("kernel", later, None);
     }
     let differs = sight.difference().is_some();
     let starts = if sight.process().is_some() { "runs" } else { "starts" };

@@ -14,7 +14,7 @@ use crate::arguments::{Common, Import};
 use crate::control::Running;
 use crate::failure::Failure;
 use crate::waiting::Waiting;
-use crate::{screen, setup};
+use crate::{listing, screen, setup};
 
 /// Bytes of a client's file at most: some clients keep their history in the same file.
 const MAX_CLIENT_FILE_BYTES: u64 = 64 << 20;
@@ -120,7 +120,8 @@ fn lead_on(common: &Common, plan: &Plan, project_files: &[&Path]) {
             clients.push(item.client);
         }
     }
-    for client in clients {
+    for client in &clients {
+        let client = *client;
         let items = plan.items.iter().filter(|item| item.client == client);
         let (ways, others): (Vec<_>, Vec<_>) = items.partition(|item| item.is_switchboard());
         let files: Vec<&Path> = others.iter().map(|item| item.file.as_path()).collect();
@@ -149,6 +150,9 @@ fn lead_on(common: &Common, plan: &Plan, project_files: &[&Path]) {
                 common.again(&connect)
             )),
         }
+    }
+    if !clients.is_empty() {
+        screen::out(format_args!("\n{} `{}` says it for each client.", listing::IN_SHORT, common.again("servers")));
     }
 }
 

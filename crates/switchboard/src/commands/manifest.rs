@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use switchboard_config::{Config, Loaded};
+use switchboard_kernel::names;
 use switchboard_protocol::proposals::manifest::{GET_MANIFEST, ManifestTool, RateLimits, ServiceManifest};
 use switchboard_wire::{ErrorObject, Raw};
 
@@ -19,18 +21,22 @@ use crate::setup;
 const BRIEF: usize = 60;
 
 pub(crate) async fn run(common: &Common, options: &Manifest) -> Outcome {
+    let loaded = setup::read(common)?;
+    let config = &loaded.config;
     let mut params = Map::new();
-    if let Some(server) = &options.server {
-        params.insert("server_id".to_owned(), json!(server));
+    if let Some(name) = &options.server {
+        let id = setup::server_named(config, name).map_or(name.as_str(), |server| server.id());
+        params.insert("server_id".to_owned(), json!(id));
     }
     if !options.tool.is_empty() {
-        params.insert("tools".to_owned(), json!(options.tool));
+        let tools: Vec<String> = options.tool.iter().map(|tool| as_listed(config, tool)).collect();
+        params.insert("tools".to_owned(), json!(tools));
     }
     let params = raw(&Value::Object(params));
-    let running = if options.own { None } else { of_running(common, &params).await? };
+    let running = if options.own { None } else { of_running(&loaded, &params).await? };
     let answer = match running {
         Some(answer) => answer,
-        None => of_own(common, params).await?,
+        None => of_own(loaded, params).await?,
     };
     let answer = answer.map_err(|error| refused(&error))?;
     if common.json {
@@ -40,12 +46,25 @@ pub(crate) async fn run(common: &Common, options: &Manifest) -> Outcome {
     let manifest: ServiceManifest =
         answer.view().map_err(|error| Failure::failed(format!("the manifest cannot be read: {error}")))?;
     show(&manifest);
+    if manifest.tools.is_empty() && !options.tool.is_empty() {
+        let named = screen::plain_line(&options.tool.join(", "));
+        return Err(Failure::failed(format!(
+            "there is no tool {named}; `switchboard tools --names` lists those there are"
+        )));
+    }
     Ok(())
 }
 
+/// The name of a tool as the list has it, where a person named it by the id of a server that has an alias.
+fn as_listed(config: &Config, tool: &str) -> String {
+    let behind_alias = config.servers.iter().filter(|server| server.entry.alias.is_some());
+    let named = behind_alias.filter_map(|server| Some((server.id(), names::Naming::of(server.id()).own_part(tool)?)));
+    let found = named.min_by_key(|(_, own)| own.len());
+    found.map_or_else(|| tool.to_owned(), |(id, own)| setup::naming(config, id).expose(own))
+}
+
 /// What a kernel that runs says; nothing where none runs, or none has the server.
-async fn of_running(common: &Common, params: &Raw) -> Result<Option<Result<Raw, ErrorObject>>, Failure> {
-    let loaded = setup::read(common)?;
+async fn of_running(loaded: &Loaded, params: &Raw) -> Result<Option<Result<Raw, ErrorObject>>, Failure> {
     for kernel in Running::all(&loaded.data_dir).await {
         if let Ok(Ok(answer)) = kernel.ask(GET_MANIFEST, params.clone()).await {
             return Ok(Some(Ok(answer)));
@@ -55,8 +74,8 @@ async fn of_running(common: &Common, params: &Raw) -> Result<Option<Result<Raw, 
 }
 
 /// The same of a kernel that is started for it.
-async fn of_own(common: &Common, params: Raw) -> Result<Result<Raw, ErrorObject>, Failure> {
-    let local = Local::of(setup::read(common)?).await?;
+async fn of_own(loaded: Loaded, params: Raw) -> Result<Result<Raw, ErrorObject>, Failure> {
+    let local = Local::of(loaded).await?;
     local.settle().await;
     let client = local.connect(None, Raw::empty_object(), Arc::new(Answers::none())).await?;
     let answer = client.ask(GET_MANIFEST, Some(params)).await;

@@ -18,14 +18,16 @@ use crate::setup;
 
 pub(crate) async fn run(common: &Common, command: Option<&PinsCommand>) -> Outcome {
     let desk = OperatorSession::open(common).await?;
+    // By its alias as well as by its id; one that is in no file any more has its id alone.
+    let id = |name: &str| setup::server_named(&desk.loaded.config, name).map_or(name, |server| server.id()).to_owned();
     let outcome = match command {
         None => list(common, &desk, None).await,
-        Some(PinsCommand::List { server }) => list(common, &desk, server.as_deref()).await,
-        Some(PinsCommand::Show { server, tool }) => show(common, &desk, server, tool).await,
+        Some(PinsCommand::List { server }) => list(common, &desk, server.as_deref().map(id).as_deref()).await,
+        Some(PinsCommand::Show { server, tool }) => show(common, &desk, &id(server), tool).await,
         Some(PinsCommand::Review(options)) => review::review(common, &desk, options).await,
         Some(PinsCommand::Accept(options)) => review::answer(common, &desk, options, true).await,
         Some(PinsCommand::Refuse(options)) => review::answer(common, &desk, options, false).await,
-        Some(PinsCommand::Forget { server, tool }) => forget(common, &desk, server, tool.as_deref()).await,
+        Some(PinsCommand::Forget { server, tool }) => forget(common, &desk, &id(server), tool.as_deref()).await,
     };
     desk.close().await;
     outcome

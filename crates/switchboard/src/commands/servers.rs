@@ -9,6 +9,7 @@ use switchboard_protocol::{Era, Revision};
 use crate::Outcome;
 use crate::arguments::{Common, Servers};
 use crate::commands::login::has_own_credentials;
+use crate::listing;
 use crate::memory;
 use crate::screen::{self, Tone};
 use crate::setup;
@@ -28,10 +29,15 @@ pub(crate) async fn live(common: &Common, options: &Servers) -> Outcome {
 pub(crate) async fn run(common: &Common) -> Outcome {
     let sight = Sight::open(common).await?;
     let seen = sight.settled().await;
+    let (tools, later) = (sight.tools().await, sight.later().await);
     sight.end().await;
     let seen = seen?;
+    let lists = tools.map(|tools| listing::of(&sight.loaded.config, &seen, &tools)).unwrap_or_default();
     if let Some(difference) = sight.difference() {
         screen::note(format_args!("note: {difference}"));
+    }
+    if let Some(later) = &later {
+        screen::note(format_args!("note: {later}"));
     }
     let configured = &sight.loaded.config.servers;
     let mut lines: Vec<Line> = configured.iter().map(|server| Line::of(server, &seen)).collect();
@@ -39,7 +45,9 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     lines.extend(others.map(Line::of_other));
     if common.json {
         let servers: Vec<_> = lines.iter().map(Line::json).collect();
-        screen::json(&json!({"servers": servers, "process": sight.process(), "note": sight.difference()}));
+        screen::json(&json!({
+            "servers": servers, "clients": listing::json(&lists), "process": sight.process(), "note": sight.difference(),
+        }));
         return Ok(());
     }
     if !lines.is_empty() {
@@ -50,6 +58,8 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     }
     if configured.is_empty() {
         screen::out(setup::NO_SERVERS);
+    } else if let Some(line) = listing::line(&lists) {
+        screen::out(format_args!("Clients are listed {line}"));
     }
     Ok(())
 }

@@ -33,9 +33,9 @@ pub(crate) async fn changed(common: &Common, options: &Tools) -> Outcome {
 
 pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     let loaded = setup::read(common)?;
-    if let Some(id) = &options.server
-        && loaded.config.server(id).is_none()
-    {
+    let named = options.server.as_deref();
+    let server = named.and_then(|name| setup::server_named(&loaded.config, name)).map(switchboard_config::Server::id);
+    if let (Some(id), None) = (named, server) {
         let known: Vec<&str> = loaded.config.servers.iter().map(switchboard_config::Server::id).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(Failure::usage(format!("there is no server \"{}\"; configured: {known}", screen::plain_line(id))));
@@ -48,7 +48,7 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
     let tools = sight.tools().await;
     sight.end().await;
     let (seen, tools) = (seen?, tools?);
-    let tools: Vec<Raw> = tools.into_iter().filter(|tool| belongs(&sight.loaded, tool, options, &seen)).collect();
+    let tools: Vec<Raw> = tools.into_iter().filter(|tool| belongs(&sight.loaded, tool, server, &seen)).collect();
     match &options.command {
         Some(ToolsCommand::Search(options)) => {
             let model = sight.loaded.config.settings.tools.model.as_deref();
@@ -56,7 +56,7 @@ pub(crate) async fn run(common: &Common, options: &Tools) -> Outcome {
         }
         _ => show(common, options, &tools),
     }
-    let outcome = problems(&sight, options, &seen, tools.len());
+    let outcome = problems(&sight, server, &seen, tools.len());
     tell_misnamed(&sight.loaded).await;
     outcome
 }
@@ -129,8 +129,8 @@ fn mark(tool: &Raw) -> String {
 }
 
 /// Says which servers are missing from the list; fails where nothing could be listed because of that.
-fn problems(sight: &Sight, options: &Tools, seen: &[ServerReport], listed: usize) -> Outcome {
-    let asked = |id: &str| options.server.as_deref().is_none_or(|server| server == id);
+fn problems(sight: &Sight, server: Option<&str>, seen: &[ServerReport], listed: usize) -> Outcome {
+    let asked = |id: &str| server.is_none_or(|server| server == id);
     let mut missing = 0;
     for status in seen.iter().filter(|status| asked(&status.id)) {
         for (name, why) in &status.held {
@@ -147,11 +147,11 @@ fn problems(sight: &Sight, options: &Tools, seen: &[ServerReport], listed: usize
     if sight.loaded.config.servers.is_empty() {
         screen::note(setup::NO_SERVERS);
     }
-    if missing > 0 && (listed == 0 || options.server.is_some()) { Err(Failure::said()) } else { Ok(()) }
+    if missing > 0 && (listed == 0 || server.is_some()) { Err(Failure::said()) } else { Ok(()) }
 }
 
-fn belongs(loaded: &Loaded, tool: &Raw, options: &Tools, seen: &[ServerReport]) -> bool {
-    let Some(server) = &options.server else { return true };
+fn belongs(loaded: &Loaded, tool: &Raw, server: Option<&str>, seen: &[ServerReport]) -> bool {
+    let Some(server) = server else { return true };
     let name = tool.member("name").and_then(|name| name.as_text()).unwrap_or_default();
     sight::owner_of(loaded, seen, &name) == Some(server)
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use notify::Watcher as _;
-use switchboard_config::{Config, ErrorKind, Loaded, Sources, changes, load};
+use parking_lot::Mutex;
+use switchboard_config::{Config, ErrorKind, Loaded, Settings, Sources, changes, load};
 use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{Kernel, ServerSpec};
 use switchboard_peer::client::Target;
@@ -34,6 +35,8 @@ const MAX_SETTLING_PAUSES: u32 = 20;
 pub(crate) struct Reloads {
     pub(crate) taken: AtomicU64,
     pub(crate) refused: AtomicU64,
+    /// Settings that differ from those that the kernel was started with, and take effect when it is started again.
+    next_start: Mutex<Vec<&'static str>>,
 }
 
 /// A running watch over the configuration.
@@ -55,7 +58,10 @@ struct Asked {
 
 /// Whoever wants the configuration to be read again without waiting for a report.
 #[derive(Debug, Clone)]
-pub(crate) struct Reread(mpsc::Sender<Asked>);
+pub(crate) struct Reread {
+    asked: mpsc::Sender<Asked>,
+    counts: Arc<Reloads>,
+}
 
 impl Reread {
     /// Comes back when the configuration was read, and counts if it can be used.
@@ -68,9 +74,14 @@ impl Reread {
         self.ask(false).await;
     }
 
+    /// The settings that take effect when the kernel is started again.
+    pub(crate) fn next_start(&self) -> Vec<&'static str> {
+        self.counts.next_start.lock().clone()
+    }
+
     async fn ask(&self, written: bool) {
         let (done, read) = oneshot::channel();
-        if self.0.send(Asked { written, _done: done }).await.is_ok() {
+        if self.asked.send(Asked { written, _done: done }).await.is_ok() {
             let _ = read.await;
         }
     }
@@ -94,6 +105,7 @@ impl Reload {
             sources,
             data_dir: loaded.data_dir.clone(),
             files: loaded.watch.iter().cloned().chain([loaded.data_dir.join("trust.json")]).collect(),
+            begun: loaded.config.settings.clone(),
             config: Config::default(),
             applied: Vec::new(),
             built_in,
@@ -119,7 +131,7 @@ impl Reload {
 
     /// The way to ask for it.
     pub(crate) fn reread(&self) -> Reread {
-        Reread(self.asked.clone())
+        Reread { asked: self.asked.clone(), counts: self.counts.clone() }
     }
 
     /// What happened so far.
@@ -138,6 +150,8 @@ struct Watched {
     /// Where our own state is; it stays there until the next start.
     data_dir: PathBuf,
     files: Vec<PathBuf>,
+    /// What the kernel was started with.
+    begun: Settings,
     config: Config,
     applied: Vec<ServerSpec>,
     built_in: Vec<ServerSpec>,
@@ -236,6 +250,7 @@ impl Watched {
             self.kernel.judge_by(options.gate);
             tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
+        *self.counts.next_start.lock() = settings::changed(&self.begun, &loaded.config.settings).next_start;
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
         tracing::info!(

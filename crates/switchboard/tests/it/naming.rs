@@ -44,6 +44,54 @@ fn an_alias_is_the_prefix_and_the_id_is_still_understood() {
 }
 
 #[test]
+fn every_command_takes_the_alias_of_a_server() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", with("first", "alias = 'a'"), server("two", &[])));
+    let listed = home.run(&["tools", "--server", "a", "--names"]).ok();
+    assert!(listed.contains("a__echo") && !listed.contains("two__echo"), "{listed}");
+    // What the tool takes is known in both spellings: a number for a text stays a text.
+    for name in ["a__echo", "first__echo"] {
+        assert_eq!(home.run(&["call", name, "text=1"]).ok().trim(), "1", "{name}");
+        assert!(home.run(&["manifest", "--tool", name]).ok().contains("echo"), "{name}");
+    }
+    assert!(home.run(&["manifest", "a"]).ok().contains("echo"));
+    assert!(home.run(&["manifest", "--tool", "first__nothing"]).err(1).contains("there is no tool first__nothing"));
+    assert!(home.run(&["pins", "list", "a"]).ok().contains("echo"));
+    assert!(home.run(&["pins", "show", "a", "a__echo"]).ok().contains("echo"));
+    let found = home.run(&["audit", "query", "--server", "a", "--type", "TOOL_EXECUTED", "--json"]).json();
+    assert_eq!(found["events"].as_array().map(Vec::len), Some(2), "{found}");
+}
+
+#[test]
+fn people_are_told_how_much_each_client_is_listed() {
+    let home = Home::new();
+    home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));
+    let told = home.run(&["servers"]).ok();
+    assert!(told.contains("Clients are listed all ") && told.contains("cursor"), "{told}");
+    assert!(home.run(&["doctor"]).stdout.contains("lists of clients: all "));
+    let none = "[tool_context.clients.cursor]\nlevel = 'discovery'\n";
+    home.configure(&format!("{none}{}{}", server("one", &[]), server("two", &[])));
+    let told = home.run(&["servers"]).ok();
+    assert!(told.contains("3 tools, which find all the others by search (cursor)"), "{told}");
+    let clients = home.run(&["servers", "--json"]).json()["clients"].clone();
+    let cursor = clients.as_array().unwrap().iter().find(|one| one["client"] == "cursor").unwrap();
+    assert_eq!((&cursor["listed"], &cursor["finds"]), (&json!(3), &json!(true)), "{clients}");
+    // What each is really listed is that.
+    let mut peer = crate::support::Peer::start(home.command(&["stdio"]));
+    peer.ask(
+        "initialize",
+        &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "cursor-vscode", "version": "1"}}),
+    );
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    assert_eq!(peer.tools().len(), 3);
+    let said = home.run(&["connect", "zed"]).ok();
+    assert!(
+        said.contains("Zed is listed all tools while they are at most 100 and worth 25000 tokens or less"),
+        "{said}"
+    );
+}
+
+#[test]
 fn every_spelling_of_a_renamed_tool_is_understood() {
     let home = Home::new();
     let renamed = "[servers.tools.echo]\nname = 'say'\n";

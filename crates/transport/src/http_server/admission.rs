@@ -266,11 +266,13 @@ impl Refused {
             Self::Host => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Host is not served here"}}"#,
             Self::Origin => r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"this Origin is not allowed"}}"#,
             Self::NoToken | Self::Token => concat!(
-                r#"{"jsonrpc":"2.0","error":{"code":1002,"message":"a valid bearer token is needed","#,
+                r#"{"jsonrpc":"2.0","error":{"code":1002,"message":"a valid bearer token is needed: whoever runs Switchboard "#,
+                r#"makes one with `switchboard token create NAME`","#,
                 r#""data":{"kind":"auth_required","_mgp":{"category":"security","retryable":false}}}}"#
             ),
             Self::Expired => concat!(
-                r#"{"jsonrpc":"2.0","error":{"code":1003,"message":"the bearer token has expired","#,
+                r#"{"jsonrpc":"2.0","error":{"code":1003,"message":"the bearer token has expired: whoever runs "#,
+                r#"Switchboard makes another with `switchboard token create NAME`","#,
                 r#""data":{"kind":"auth_expired","_mgp":{"category":"security","retryable":false}}}}"#
             ),
             Self::Unavailable => {

@@ -89,6 +89,56 @@ async fn a_server_that_stands_alone_is_shown_whole_and_the_memory_does_not_count
     assert_eq!(client.list("tools").await, META, "two do not fit");
 }
 
+/// The memory has more tools than some clients bear, and takes more than the budget.
+#[tokio::test]
+async fn the_memory_gives_way_to_the_users_own_tools() {
+    for (clock, name, own, kept) in [
+        (false, "t", vec!["time_0", "time_1"], None),
+        (false, "cursor-vscode", vec!["time_0", "time_1"], Some(7)),
+        (true, "t", vec!["time__time_0", "time__time_1", "clock__clock_0", "clock__clock_1"], Some(7)),
+        (true, "cursor-vscode", vec!["time__time_0", "time__time_1", "clock__clock_0", "clock__clock_1"], Some(7)),
+    ] {
+        for era in ERAS {
+            let pinned: Vec<String> = (0..7).map(|number| format!("memory__keep_{number}")).collect();
+            let kernel = kernel(ToolContext { pinned, ..ToolContext::default() }, Duration::from_secs(3)).await;
+            let small = |name: &str| spec(name, Script::new(Era::Legacy, large(name, 2, 5)), ServerPolicy::default());
+            let mut specs =
+                vec![small("time"), spec("memory", Script::new(Era::Modern, large("keep", 46, 200)), core())];
+            specs.extend(clock.then(|| small("clock")));
+            kernel.apply(specs);
+            kernel.settled(Duration::from_secs(5)).await;
+            let client = client(&kernel, era, name).await;
+            let list = client.list("tools").await;
+            assert!(own.iter().all(|tool| list.contains(&(*tool).to_owned())), "{name} {era:?}: {list:?}");
+            let memory = list.iter().filter(|tool| tool.starts_with("memory__")).count();
+            let finding = META.iter().filter(|tool| list.contains(&(**tool).to_owned())).count();
+            assert_eq!((memory, finding), kept.map_or((46, 0), |kept| (kept, 3)), "{name} {era:?}: {list:?}");
+            assert_eq!(list.len(), own.len() + memory + finding);
+            if kept.is_none() {
+                continue;
+            }
+            let asked = json!({"requirements": {"capabilities": ["keep_30"]}});
+            assert!(ran(&client.call("mgp_tools_request", asked).await));
+            let after = client.list("tools").await;
+            assert!(after.len() > list.len() && list.iter().all(|tool| after.contains(tool)), "{after:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_the_memory_is_listed_where_the_users_own_tools_take_all_the_room() {
+    let kernel = kernel(ToolContext::default(), Duration::from_secs(3)).await;
+    kernel.apply(vec![
+        spec("excel", Script::new(Era::Legacy, large("count", 39, 1)), ServerPolicy::default()),
+        spec("memory", Script::new(Era::Modern, large("keep", 46, 1)), core()),
+    ]);
+    kernel.settled(Duration::from_secs(5)).await;
+    let client = client(&kernel, Era::Legacy, "cursor-vscode").await;
+    let list = client.list("tools").await;
+    assert!(list.len() == 39 && list.iter().all(|tool| tool.starts_with("count_")), "{list:?}");
+    assert!(ran(&client.call("memory__keep_1", json!({})).await), "it can be called all the same");
+}
+
 #[tokio::test]
 async fn each_client_program_is_listed_what_it_bears() {
     let said = ClientTools { shown: Some(Shown::Auto), max_tools: Some(200), ..ClientTools::default() };

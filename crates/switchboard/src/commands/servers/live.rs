@@ -25,6 +25,8 @@ const BEYOND: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_secs(5);
 /// Characters of a reason in the table; `--json` has all of it.
 const BRIEF: usize = 60;
+/// The same where it is said alone.
+const LONG: usize = 240;
 
 /// Counters of one server at one look.
 #[derive(Debug, Clone, Default)]
@@ -185,12 +187,15 @@ pub(super) async fn order(common: &Common, order: &Order, what: &ServerOrder) ->
         return Err(no_kernel(&loaded.data_dir));
     }
     let mut done = Vec::new();
-    let mut refusal = None;
+    let (mut refusal, mut reason) = (None, None);
     for kernel in &kernels {
         let began = Instant::now();
         match kernel.ask(SERVERS_ORDER, raw(&params)).await? {
             Ok(_) => {
-                let state = carried_out(kernel, order, &what.server, began, drain + BEYOND).await?;
+                let (state, why) = carried_out(kernel, order, &what.server, began, drain + BEYOND).await?;
+                if state != order.goal() {
+                    reason = why.or(reason);
+                }
                 done.push(json!({"process": kernel.process, "server": what.server, "order": word, "state": state}));
                 if common.json {
                     continue;
@@ -211,7 +216,11 @@ pub(super) async fn order(common: &Common, order: &Order, what: &ServerOrder) ->
     if common.json {
         screen::json(&json!({"orders": done}));
     }
-    if failed { Err(Failure::failed(format!("not every kernel has carried out `{word}`"))) } else { Ok(()) }
+    if !failed {
+        return Ok(());
+    }
+    let why = reason.map(|why| format!(": {why}\n`switchboard doctor` tells more")).unwrap_or_default();
+    Err(Failure::failed(format!("not every kernel has carried out `{word}`{why}")))
 }
 
 /// What is said of a server that is not yet where the order wants it.
@@ -222,18 +231,26 @@ fn still(process: u32, id: &str, server: &Value, elapsed: Duration) -> String {
         1 => ", 1 call runs".to_owned(),
         calls => format!(", {calls} calls run"),
     };
-    format!("process {process}: {} is {state}{calls} ({} s)", screen::plain_line(id), elapsed.as_secs())
+    let why = why_not(server).map(|why| format!(": {why}")).unwrap_or_default();
+    format!("process {process}: {} is {state}{calls} ({} s){why}", screen::plain_line(id), elapsed.as_secs())
 }
 
-/// Waits until a server is where the order wants it; where it is then.
+/// Why a server is not there.
+fn why_not(server: &Value) -> Option<String> {
+    let said =
+        server["why"].as_str().or_else(|| server["last_error"].as_str().filter(|_| server["state"] != "connected"));
+    said.filter(|why| !why.is_empty()).map(|why| screen::brief(why, LONG))
+}
+
+/// Waits until a server is where the order wants it; where it is then, and why.
 async fn carried_out(
     kernel: &Running,
     order: &Order,
     id: &str,
     began: Instant,
     patience: Duration,
-) -> Result<String, Failure> {
-    let mut state = String::new();
+) -> Result<(String, Option<String>), Failure> {
+    let (mut state, mut why) = (String::new(), None);
     let mut told: Option<Duration> = None;
     while began.elapsed() < patience {
         tokio::time::sleep(ORDER_POLL_INTERVAL).await;
@@ -242,6 +259,7 @@ async fn carried_out(
         let servers = answer["servers"].as_array().cloned().unwrap_or_default();
         let Some(server) = servers.into_iter().find(|server| server["id"] == id) else { break };
         state = server["state"].as_str().unwrap_or_default().to_owned();
+        why = why_not(&server);
         // A server that is to be started again was up before: what counts is that it came up since.
         let fresh = server["uptime_ms"].as_u64().is_none_or(|up| Duration::from_millis(up) <= began.elapsed());
         let there = state == order.goal() && (!matches!(order, Order::Restart(_)) || fresh);
@@ -254,7 +272,7 @@ async fn carried_out(
             screen::note(still(kernel.process, id, &server, elapsed));
         }
     }
-    Ok(state)
+    Ok((state, why))
 }
 
 #[cfg(test)]
@@ -268,6 +286,10 @@ mod tests {
             (json!({"state": "draining", "pending": 2}), "process 7: git is draining, 2 calls run (3 s)"),
             (json!({"state": "draining", "pending": 1}), "process 7: git is draining, 1 call runs (3 s)"),
             (json!({"state": "connecting"}), "process 7: git is connecting (3 s)"),
+            (
+                json!({"state": "connecting", "last_error": "the process ended: AttributeError"}),
+                "process 7: git is connecting (3 s): the process ended: AttributeError",
+            ),
         ] {
             assert_eq!(still(7, "git", &server, at), expected);
         }
