@@ -39,7 +39,7 @@ pub(crate) async fn run(common: &Common, command: &AuditCommand) -> Outcome {
         AuditCommand::Prune(options) => return prune(common, options).await,
         _ => {}
     }
-    let loaded = crate::setup::read(common)?;
+    let loaded = setup::read(common)?;
     let store = open_to_read(&loaded, Vec::new()).await?;
     let outcome = match command {
         AuditCommand::Tail(options) => tail(common, &store, options).await,
@@ -165,7 +165,7 @@ async fn verify(common: &Common, options: &Verify) -> Outcome {
     // Whoever handed a head in vouches for its key: a folder that was swapped, key and all, must still fit it.
     let mut keys: Vec<String> = heads.iter().map(|head| head.key.clone()).collect();
     keys.dedup();
-    let loaded = crate::setup::read(common)?;
+    let loaded = setup::read(common)?;
     let store = open_to_read(&loaded, keys).await?;
     let waiting = Waiting::begin("reading the whole log");
     let report = store.audit().verify(&heads).await.map_err(Failure::from);
