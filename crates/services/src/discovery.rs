@@ -28,7 +28,6 @@ use switchboard_catalog::{Budget, Search, SearchResult, Shown, ToolSession};
 use switchboard_peer::Session as Client;
 use switchboard_wire::Raw;
 
-pub(crate) use describe::BASIC as FINDING_TOOLS;
 pub use describe::CALL;
 pub(super) use describe::ROWS;
 use index::Index;

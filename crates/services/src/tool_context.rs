@@ -13,6 +13,9 @@ pub(crate) use clients::{Amount, Bearing, BuiltIn, Choice};
 pub use clients::{COMMAND_LINE, ClientTools, Clients};
 pub use listing::{ClientBounds, ClientList, ListableTool};
 
+/// How many tools for finding there are for every client that is not given everything.
+pub(crate) const FINDING_TOOLS: usize = 3;
+
 /// Which tools clients are given, and how many tokens these may take.
 #[derive(Debug, Clone, Default)]
 pub struct ToolContext {

@@ -3,25 +3,25 @@
 
 use serde_json::{Value, json};
 use switchboard_catalog::{Level, Shown, count_tokens};
-use switchboard_config::{Client, Config};
-use switchboard_kernel::{ClientList, ListableTool};
+use switchboard_config::Client;
+use switchboard_kernel::{ClientList, ListableTool, ToolContext};
 use switchboard_wire::Raw;
 
-use crate::sight::ServerReport;
-use crate::{memory, specs};
+use crate::memory;
 
 /// What is said of it where the tools are not known yet.
 pub(crate) const IN_SHORT: &str = "A client is listed all tools while they fit into what it bears (most: 25,000 tokens; Cursor: 40 \
     tools), because a model pays for each before it begins. Beyond that its list has a handful, of which mgp_tools_discover finds the \
     others, and each can be called by its name (docs/catalog.md).";
 
-/// What the known clients are listed of the tools that there are.
-pub(crate) fn of(config: &Config, seen: &[ServerReport], tools: &[Raw]) -> Vec<ClientList> {
+/// What the known clients are listed of the tools that these servers have. `memory_is_own`: the user's own entry is called as the
+/// built-in memory is.
+pub(crate) fn of(context: &ToolContext, memory_is_own: bool, servers: &[&str], tools: &[Raw]) -> Vec<ClientList> {
     let names: Vec<String> =
         tools.iter().map(|tool| tool.member("name").and_then(|name| name.as_text()).unwrap_or_default()).collect();
-    let is_own = config.servers.iter().any(|server| server.id() == memory::ID);
-    let stands_alone = seen.iter().filter(|server| is_own || server.id != memory::ID).count() == 1;
-    let only_memory = !is_own && seen.len() == 1 && !stands_alone;
+    let is_own = memory_is_own;
+    let stands_alone = servers.iter().filter(|server| is_own || **server != memory::ID).count() == 1;
+    let only_memory = !is_own && servers.len() == 1 && !stands_alone;
     let prefix = format!("{}__", memory::ID);
     let built_in = |name: &str| !is_own && (only_memory || name.starts_with(&prefix));
     let tools: Vec<ListableTool<'_>> = tools
@@ -29,7 +29,7 @@ pub(crate) fn of(config: &Config, seen: &[ServerReport], tools: &[Raw]) -> Vec<C
         .zip(&names)
         .map(|(tool, name)| ListableTool { name, tokens: count_tokens(tool.as_str()), built_in: built_in(name) })
         .collect();
-    specs::tool_context(&config.settings.tools).lists(&tools, stands_alone)
+    context.lists(&tools, stands_alone)
 }
 
 /// One line of it: clients that are listed the same stand together.
@@ -66,8 +66,8 @@ pub(crate) fn json(lists: &[ClientList]) -> Value {
 }
 
 /// What one client is listed at most, and what becomes of the rest.
-pub(crate) fn bounds(config: &Config, client: Client) -> Option<String> {
-    let bounds = specs::tool_context(&config.settings.tools).bounds(client.as_str())?;
+pub(crate) fn bounds(context: &ToolContext, client: Client) -> Option<String> {
+    let bounds = context.bounds(client.as_str())?;
     let most = bounds.max_tools.map(|most| format!("at most {most} and ")).unwrap_or_default();
     let found = "its model finds the others with mgp_tools_discover and calls them by name";
     Some(match bounds.shown {
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn each_client_is_told_what_it_is_listed() {
-        let config = Config::default();
-        let told = bounds(&config, Client::Cursor).unwrap();
+        let context = ToolContext::default();
+        let told = bounds(&context, Client::Cursor).unwrap();
         assert!(
             told.contains("at most 40 and worth 25000 tokens") && told.contains("[tool_context.clients.cursor]"),
             "{told}"
         );
-        assert!(bounds(&config, Client::ClaudeCode).unwrap().contains("is listed all tools, and looks itself"));
+        assert!(bounds(&context, Client::ClaudeCode).unwrap().contains("is listed all tools, and looks itself"));
         assert!(
-            Client::ALL.iter().all(|client| bounds(&config, *client).is_some()),
+            Client::ALL.iter().all(|client| bounds(&context, *client).is_some()),
             "every client of `connect` is known"
         );
     }

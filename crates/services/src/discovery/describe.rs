@@ -10,6 +10,7 @@ use switchboard_wire::Raw;
 
 use super::ToolFinder;
 use crate::row::{Answer, Needs, OwnMethod, OwnTool, run};
+use crate::tool_context::FINDING_TOOLS;
 
 /// Calls a tool that is not in the client's list. Passes the gate like every other call.
 pub const CALL: &str = "mgp_tools_call";
@@ -73,16 +74,13 @@ pub(crate) const ROWS: &[OwnMethod] = &[
     .tool(tool("mgp_tools_session_evict", evict_schema)),
 ];
 
-/// How many of these tools there are for every client that is not given everything.
-pub(crate) const BASIC: usize = 3;
-
 const fn tool(name: &'static str, schema: fn() -> Value) -> OwnTool {
     OwnTool::new(name, schema).needs(Needs::Finding).words(super::text::readable).listed_by_discovery()
 }
 
 /// The tools that every client which is not given everything sees.
 pub(super) fn basic(categories: &[(String, usize)], creates: bool) -> Vec<Raw> {
-    let mut tools: Vec<Value> = ROWS.iter().take(BASIC).filter_map(OwnMethod::definition).collect();
+    let mut tools: Vec<Value> = ROWS.iter().take(FINDING_TOOLS).filter_map(OwnMethod::definition).collect();
     for tool in &mut tools {
         if tool["name"] == "mgp_tools_discover" && !categories.is_empty() {
             let named: Vec<String> = categories.iter().map(|(name, count)| format!("{name} ({count})")).collect();
@@ -97,7 +95,7 @@ pub(super) fn basic(categories: &[(String, usize)], creates: bool) -> Vec<Raw> {
 
 /// The tools that clients with MGP's extension see as well.
 pub(super) fn further() -> Vec<Raw> {
-    let tools = ROWS.iter().skip(BASIC).filter_map(OwnMethod::definition);
+    let tools = ROWS.iter().skip(FINDING_TOOLS).filter_map(OwnMethod::definition);
     tools.filter_map(|tool| Raw::from_value(&tool).ok()).collect()
 }
 

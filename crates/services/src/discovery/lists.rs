@@ -17,7 +17,7 @@ use switchboard_wire::{Edit, Notification, Raw};
 use super::{ClientSession, Shown, ToolFinder, VisibleTools, describe};
 use crate::house::{FinderHouse, ServerView};
 use crate::registry::Registrar;
-use crate::tool_context::{Amount, Bearing, BuiltIn, Choice};
+use crate::tool_context::{Amount, Bearing, BuiltIn, Choice, FINDING_TOOLS};
 
 /// Categories named in the list, at level one.
 const MOST_CATEGORIES: usize = 100;
@@ -212,7 +212,7 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
 
     fn choice_of(&self, context: &Context, view: &dyn ServerView, seen: &VisibleTools) -> Choice {
         let budget = self.house.tool_context().budget;
-        self.bearing(context).choice(budget, seen.all(), seen.own(), describe::BASIC, stands_alone(view))
+        self.bearing(context).choice(budget, seen.all(), seen.own(), FINDING_TOOLS, stands_alone(view))
     }
 
     /// The tools of a list by name. Read once for as long as the list is the same.

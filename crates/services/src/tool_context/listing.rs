@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use switchboard_catalog::{Level, Shown, ToolSession};
 
+use super::FINDING_TOOLS;
 use super::clients::{Amount, BuiltIn, Choice};
 use super::{Bearing, Clients, ToolContext};
-use crate::discovery::FINDING_TOOLS;
 
 /// A tool that may stand in a list.
 #[derive(Debug, Clone, Copy)]

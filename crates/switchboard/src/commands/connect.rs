@@ -16,7 +16,7 @@ use super::login::has_own_credentials;
 use crate::Outcome;
 use crate::arguments::{ClientFile, Common, Connect};
 use crate::failure::Failure;
-use crate::{listing, screen, setup, storage};
+use crate::{listing, screen, setup, specs, storage};
 use kept::TakenEntries;
 
 pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
@@ -98,7 +98,7 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
     }
     tell(common, client, profile, &replaced, replaces);
     if profile.is_none() {
-        listing::bounds(&users.config, client).iter().for_each(screen::out);
+        listing::bounds(&specs::tool_context(&users.config.settings.tools), client).iter().for_each(screen::out);
         let servers = users.config.servers.iter().filter(|server| server.enabled());
         for server in servers.filter(|server| has_no_roots_here(&server.entry)) {
             screen::note(format_args!("{}: {WITHOUT_ROOTS} (docs/eras.md, Roots)", screen::plain_line(server.id())));

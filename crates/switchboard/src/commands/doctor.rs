@@ -10,7 +10,7 @@ use switchboard_transport::{child, confine};
 
 use crate::Outcome;
 use crate::arguments::Common;
-use crate::commands::servers::Line;
+use crate::commands::servers::{self, Line};
 use crate::failure::{Failure, chain};
 use crate::known::KnownTools;
 use crate::listing;
@@ -216,7 +216,7 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
         report.note("kernel", &difference, None);
     }
     if let (Ok(tools), false) = (tools, loaded.config.servers.is_empty()) {
-        let lists = listing::of(&loaded.config, &status, &tools);
+        let lists = servers::lists(&loaded.config, &status, &tools);
         listing::line(&lists).iter().for_each(|line| report.fine("lists of clients", line));
     }
     if let Some(later) = &later {

@@ -3,8 +3,10 @@
 mod live;
 
 use serde_json::{Value, json};
-use switchboard_config::{Endpoint, ErrorKind, Server};
+use switchboard_config::{Config, Endpoint, ErrorKind, Server};
+use switchboard_kernel::ClientList;
 use switchboard_protocol::{Era, Revision};
+use switchboard_wire::Raw;
 
 use crate::Outcome;
 use crate::arguments::{Common, Servers};
@@ -14,6 +16,7 @@ use crate::memory;
 use crate::screen::{self, Tone};
 use crate::setup;
 use crate::sight::{ServerReport, Sight};
+use crate::specs;
 
 /// Characters of a problem in the table; `doctor` and `--json` have all of it.
 const BRIEF: usize = 160;
@@ -32,7 +35,7 @@ pub(crate) async fn run(common: &Common) -> Outcome {
     let (tools, later) = (sight.tools().await, sight.later().await);
     sight.end().await;
     let seen = seen?;
-    let lists = tools.map(|tools| listing::of(&sight.loaded.config, &seen, &tools)).unwrap_or_default();
+    let lists = tools.map(|tools| lists(&sight.loaded.config, &seen, &tools)).unwrap_or_default();
     if let Some(difference) = sight.difference() {
         screen::note(format_args!("note: {difference}"));
     }
@@ -257,6 +260,13 @@ impl Line {
             "declared": self.file,
         })
     }
+}
+
+/// What the known clients are listed of the tools of these servers.
+pub(crate) fn lists(config: &Config, seen: &[ServerReport], tools: &[Raw]) -> Vec<ClientList> {
+    let memory_is_own = config.servers.iter().any(|server| server.id() == memory::ID);
+    let ids: Vec<&str> = seen.iter().map(|server| server.id.as_str()).collect();
+    listing::of(&specs::tool_context(&config.settings.tools), memory_is_own, &ids, tools)
 }
 
 #[cfg(test)]
