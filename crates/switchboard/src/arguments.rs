@@ -333,8 +333,8 @@ marks), 4 one is blocked; 1 and 2 as before.
 
 Examples:
   echo '{\"id\": 1, \"input\": \"rm -rf ~\"}' | switchboard check shell
-  echo '{\"id\": 1, \"input\": \"git status\"}' | switchboard check shell --exit-code && git status
-  echo '{\"id\": 1, \"input\": \"import csv\", \"level\": \"strict\"}' | switchboard check code")]
+  echo '{\"id\": 1, \"input\": \"git status\"}' | switchboard check shell --exit-code
+  echo '{\"id\": 1, \"input\": \"import csv\"}' | switchboard check code")]
     Check(Check),
     /// Check the configuration, the files and every server, and say what to do next
     #[command(after_help = "Example:\n  switchboard doctor")]

@@ -42,9 +42,11 @@ pub(crate) enum TokenCommand {
     /// Make a token and show it, once
     #[command(after_help = "\
 Scopes take away: without any, the token is good for all that its principal may do, but not for deciding for others.
-  admin        may grant and revoke for others; approvals are answered on this machine only
+  admin        may grant and revoke for others; approvals are answered on this
+               machine only
   server:ID    only this server
-  tool:NAME    only this tool, under the name that clients see; a * at the end stands for any rest
+  tool:NAME    only this tool, under the name that clients see; a * at the end
+               stands for any rest
 
 Examples:
   switchboard token create laptop

@@ -52,7 +52,8 @@ fn what_is_revoked_at_one_kernel_is_revoked_at_the_other() {
     let url = runtime.block_on(database.create_database("two"));
     let homes = [Home::new(), Home::new()];
     for home in &homes {
-        home.configure(&format!("store = '{url}'\n{}", entry("one", &[])));
+        let unasked = "[servers.tools.slow]\nconfirm = false\n";
+        home.configure(&format!("store = '{url}'\n{}{unasked}", entry("one", &[])));
     }
     homes[0].run(&["grant", "--principal", "ann", "--server", "one"]).ok();
     let made: Value = serde_json::from_str(&homes[0].run(&["token", "create", "ann", "--json"]).ok()).unwrap();
