@@ -327,7 +327,7 @@ impl<'a> Limits<'a> {
                 "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
             return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
         }
-        if !self.checks.places.is_empty() && (known.template || *field == Field::Unknown) {
+        if !self.checks.places.is_empty() && !known.patch && (known.template || *field == Field::Unknown) {
             at(SCOPE, place::template::check(&self.checks.places, text, self.world))?;
         }
         let patch = if unread { None } else { patch::read(text, known.patch) };

@@ -458,7 +458,7 @@ fn documents_of_one_line_are_read() {
             &[
                 json!({"yaml": "name: build"}),
                 json!({"yaml": "path: /srv/ok/x"}),
-                json!({"config": "volumes: [/srv/ok/a:/x]"}),
+                json!({"config": "volumes: [/srv/ok/a]"}),
                 json!({"note": "Note: \"see above\""}),
                 json!({"x": "title: [draft] notes"}),
                 json!({"x": "status: \"open\""}),

@@ -37,5 +37,5 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     ['"', '\'', '`']
         .into_iter()
         .flat_map(move |mark| text.split(mark).skip(1).step_by(2))
-        .filter(|name| !name.trim().is_empty())
+        .filter(|name| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control()))
 }
