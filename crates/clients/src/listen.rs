@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use switchboard_directory::{ListKind, LocatedResource};
 use switchboard_gate::Subject;
-use switchboard_gate::lists::{HeldList, HeldLists};
 use switchboard_gate::request::Asking;
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::fault::{Fault, FaultKind};
@@ -95,8 +94,7 @@ pub async fn listen<H: ClientHost>(host: &H, context: &Context, request: Request
     if !watching.is_empty() {
         agreed = agreed.set("resourceSubscriptions", Raw::array(&watching));
     }
-    let (id, lists) = (request.id.to_raw(), HeldLists::default());
-    let listener = Arc::new(Listener { context: context.clone(), id, kinds, lists, uris });
+    let listener = Arc::new(Listener { context: context.clone(), id: request.id.to_raw(), kinds, uris });
     let acknowledged = Edit::empty().set("notifications", agreed.finish()).finish();
     {
         // Told under the lock: the acknowledgement comes first, and no change after it is missed.
@@ -105,15 +103,8 @@ pub async fn listen<H: ClientHost>(host: &H, context: &Context, request: Request
             return Err(Fault::new(FaultKind::ResourceExhausted, "too many streams are open"));
         }
         listener.tell(&Notification::new(method::SUBSCRIPTIONS_ACKNOWLEDGED, Some(acknowledged)));
-        streams.insert(key, listener.clone());
+        streams.insert(key, listener);
     }
-    // What changes before this is known is told in any case.
-    for kind in listener.kinds.iter().copied() {
-        if let Ok(list) = host.list_now(context, kind).await {
-            listener.lists.note(kind, Some(HeldList::given(&list)));
-        }
-    }
-    drop(listener);
     if let Some(events) = events {
         EventService::of(host).send_events_to(&events.id, context.remote.clone());
     }

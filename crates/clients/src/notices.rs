@@ -45,7 +45,7 @@ pub fn tell_changed<H: ClientHost>(host: &H, changed: &[ListKind]) {
     }
 }
 
-/// Tells clients that lists have changed: those that would be listed something else now.
+/// Tells clients that lists have changed: streams that asked for it, and sessions that would be listed something else now.
 async fn tell_lists<H: ClientHost>(host: &H, changed: &HashSet<ListKind>) {
     for (name, kinds) in [
         (method::TOOLS_LIST_CHANGED, &[ListKind::Tools][..]),
@@ -66,11 +66,9 @@ async fn tell_lists<H: ClientHost>(host: &H, changed: &HashSet<ListKind>) {
                 let _ = context.remote.notify(notification.clone());
             }
         }
+        // A stream was asked for to hear of changes, and nobody knows what its client holds.
         for listener in host.connected().listeners.of_lists(&kinds) {
-            let asked: Vec<ListKind> = kinds.iter().copied().filter(|kind| listener.kinds.contains(kind)).collect();
-            if are_outdated(host, &listener.context, &listener.lists, &asked).await {
-                listener.tell(&notification);
-            }
+            listener.tell(&notification);
         }
     }
 }

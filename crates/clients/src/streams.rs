@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use switchboard_directory::ListKind;
-use switchboard_gate::lists::HeldLists;
 use switchboard_peer::{Context, Session};
 use switchboard_protocol::mcp::meta;
 use switchboard_wire::{Edit, Notification, Raw};
@@ -21,8 +20,6 @@ pub(crate) struct Listener {
     pub(crate) context: Context,
     pub(crate) id: Raw,
     pub(crate) kinds: HashSet<ListKind>,
-    /// Its lists as they were when it began, and as it was told of them since.
-    pub(crate) lists: HeldLists,
     pub(crate) uris: Uris,
 }
 
