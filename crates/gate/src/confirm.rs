@@ -16,6 +16,7 @@ mod waiting;
 
 use std::error::Error as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -54,6 +55,8 @@ const ANSWER_TTL: SignedDuration = SignedDuration::from_mins(5);
 const SESSION_YES: SignedDuration = SignedDuration::from_hours(12);
 /// Questions of one principal that may be open: nobody shall fill the queue for all.
 const MOST_OF_ONE: usize = 64;
+/// How long the end of a kernel waits to hear that the caller has gone as well.
+const LEAVING: Duration = Duration::from_millis(150);
 /// What our own `requestState` begins with.
 const STATE: &str = "switchboard-confirm.";
 /// The name of our question among the input that is required.
@@ -362,7 +365,7 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>, before: Optio
     let mut asked = false;
     let watched = gate.approvals_watched.watch(&question.id);
     let mut before = before.map(|id| (id, gate.approvals_watched.watch(id)));
-    let mut late = false;
+    let (mut late, mut gone) = (false, false);
     loop {
         tokio::select! {
             refusal = &mut refused => {
@@ -401,11 +404,16 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>, before: Optio
                 continue;
             }
             () = tokio::time::sleep_until(deadline) => late = true,
-            () = gate.closing().cancelled() => late = true,
-            () = context.cancel.cancelled() => {
-                Ending::Withdrawn { by: "caller" }.end(gate.state, &question.id).await;
-                return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
+            () = gate.closing().cancelled() => {
+                // A kernel of one client ends with it: then nobody comes back for the answer.
+                gone = tokio::time::timeout(LEAVING, context.cancel.cancelled()).await.is_ok();
+                late = true;
             }
+            () = context.cancel.cancelled() => gone = true,
+        }
+        if gone {
+            Ending::Withdrawn { by: "caller" }.end(gate.state, &question.id).await;
+            return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
         let approval = question.approvals.get(&question.id).await.map_err(unanswerable)?;
         if let Some(approval) = approval.filter(|approval| approval.state != ApprovalState::Pending) {
