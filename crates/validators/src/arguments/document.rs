@@ -188,12 +188,7 @@ impl<'a> Reader<'a> {
                 let value = without_marks(value);
                 let opens_text = value.starts_with(['|', '>']) && value.len() <= 3;
                 if !opens_text {
-                    // What stands in brackets is more than one value.
-                    let is_flow = value.starts_with('[') && value.ends_with(']') && value.contains(',')
-                        || value.starts_with('[') && value.ends_with(']') && value.contains(":/");
-                    if !is_flow {
-                        self.emit(key, parent, value);
-                    }
+                    self.emit(key, parent, value);
                     self.inside(value, key);
                 }
                 self.above.push(Above { indent, key, is_text: opens_text });
