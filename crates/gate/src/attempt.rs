@@ -12,12 +12,12 @@ use switchboard_upstream::Server;
 use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Id, Object, Raw, Request};
 
-use crate::audit::{self, event};
+use crate::audit::{self, event, result, step};
 use crate::dialect::rendered_for;
-use crate::refused::refusal;
+use crate::refused::{refusal, refused};
 use crate::sent::{ABOUT, Sent, beside_of, path_of, rest_of, unknown_of};
 use crate::unknown::{no_such_method, no_such_prompt, no_such_task, no_such_tool, unknown_resource};
-use crate::{Subject, ToolPolicy};
+use crate::{Gate, Subject, ToolPolicy};
 
 /// Letters of an intent that are written to the audit log.
 const LONGEST_INTENT: usize = 1_000;
@@ -143,6 +143,13 @@ impl Attempt<'_> {
             Subject::Tool => refusal(self.context, fault),
             _ => Err(rendered_for(self.context, self.method(), fault)).into(),
         }
+    }
+
+    /// Puts on record that a step refused it; what stops it then.
+    pub(crate) async fn refuse_at(&self, gate: &Gate<'_>, step: &'static str, fault: &Fault) -> Stop {
+        let event = audit::with(self.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step);
+        gate.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
+        self.refusal(fault).into()
     }
 
     fn method(&self) -> &'static str {
