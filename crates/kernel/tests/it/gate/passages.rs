@@ -248,7 +248,7 @@ async fn a_prompt_that_runs_commands_is_judged_as_a_tool_would_be() {
             .await;
             let get = |command: &str| json!({"name": name, "arguments": {key: command}});
             let ann = house.client(era, "ann").await;
-            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; sudo id")).await.unwrap_err();
+            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; sudo su")).await.unwrap_err();
             assert!(refused.message.contains("sandbox"), "{refused:?}");
             let held = ann.request("prompts/get", get("ls -l")).await;
             assert!(held.is_err(), "nobody agreed: {held:?}");
