@@ -15,7 +15,7 @@ use switchboard_wire::{Id, Object, Raw, Request};
 use crate::audit::{self, event, result, step};
 use crate::dialect::rendered_for;
 use crate::refused::{refusal, refused};
-use crate::sent::{ABOUT, Sent, beside_of, path_of, rest_of, unknown_of};
+use crate::sent::{ABOUT, ALSO_ABOUT, Sent, beside_of, path_of, rest_of, unknown_of, with_reserved};
 use crate::unknown::{no_such_method, no_such_prompt, no_such_task, no_such_tool, unknown_resource};
 use crate::{Gate, Subject, ToolPolicy};
 
@@ -163,7 +163,7 @@ impl Attempt<'_> {
 
     /// Members of the parameters that are sent beside the address of a resource.
     pub(crate) fn beside_address(&self) -> Option<Raw> {
-        rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key))
+        with_reserved(rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key)), self.params, &ALSO_ABOUT)
     }
 
     /// Those of them that no dialect knows.
