@@ -3,10 +3,11 @@
 mod capabilities;
 mod notice;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use switchboard_directory::View;
+use switchboard_gate::inspect::remembered_instructions;
 use switchboard_gate::{Presented, agreed_with, provenance};
 use switchboard_peer::{Context, Reply};
 use switchboard_protocol::mcp::{meta, method};
@@ -14,7 +15,7 @@ use switchboard_protocol::mgp::NegotiationPlace;
 use switchboard_protocol::spoken::{NAME, PROPOSALS};
 use switchboard_protocol::{Era, Revision, bridge, proposals};
 use switchboard_services::{self as services, ToolFinder};
-use switchboard_upstream::Server;
+use switchboard_upstream::{Phase, Server};
 use switchboard_wire::{Edit, Kind, Object, Raw};
 
 use crate::introduction::{own_info, yes};
@@ -68,9 +69,21 @@ async fn greeting<H: ClientHost>(host: &H, context: &Context) -> Greeting {
     let may_use = |server: &Server| {
         tables.as_deref().is_some_and(|tables| gate.access(tables, &context.session, server, None).allow)
     };
-    let greeting = Greeting::of(&view, may_see, may_use);
+    // Of one that is just starting, or sleeps, what it said when it was last seen: a client reads instructions once.
+    let mut remembered = HashMap::new();
+    for server in view.servers.iter().filter(|server| will_come(server) && may_see(server)) {
+        if let Some(text) = remembered_instructions(&gate, server).await {
+            remembered.insert(server.id().clone(), text);
+        }
+    }
+    let greeting = Greeting::of(&view, may_see, may_use, &remembered);
     ToolFinder::of(host).note_instructed(context, greeting.instructed.clone());
     greeting
+}
+
+/// Whether a server is not connected, and will be by itself.
+fn will_come(server: &Server) -> bool {
+    server.hub_now().is_none() && matches!(server.phase(), Phase::Starting | Phase::Asleep)
 }
 
 /// Capabilities with what was agreed on of MGP: never offered to a client that did not ask (MGP 2.4).
@@ -153,7 +166,12 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn of(view: &View, may_see: impl Fn(&Server) -> bool, may_use: impl Fn(&Server) -> bool) -> Self {
+    fn of(
+        view: &View,
+        may_see: impl Fn(&Server) -> bool,
+        may_use: impl Fn(&Server) -> bool,
+        remembered: &HashMap<Arc<str>, String>,
+    ) -> Self {
         let seen = view.servers.iter().filter(|server| may_see(server));
         let hubs: Vec<_> = seen.map(|server| (server, server.hub_now())).collect();
         let used = hubs.iter().filter(|(server, _)| may_use(server));
@@ -184,8 +202,12 @@ impl Greeting {
             let said = capabilities::defined(&without_mgp(&hub.connected.server.capabilities));
             capabilities = merge(&capabilities, &said);
         }
-        let said = hubs.iter().filter_map(|(server, _)| Some((server.id(), server.instructions()?)));
-        let (instructions, instructed) = services::joined(said);
+        let said = hubs.iter().filter_map(|(server, _)| {
+            Some((server.id(), server.instructions().or_else(|| remembered.get(server.id()).cloned())?))
+        });
+        let (instructions, mut instructed) = services::joined(said);
+        // What a server says now that it is up may be something else: it comes with the tools that are found.
+        instructed.retain(|id| !remembered.contains_key(id));
         let instructions = with_notice(instructions);
         let info = own_info();
         Self { base: None, info, capabilities: announce(&capabilities, true), instructions, instructed }

@@ -98,6 +98,33 @@ pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> R
     change_server(file, text, id, set, |entry| entry.allows_tool(tool) == on)
 }
 
+/// The text with one server switched off, or on again: it stands in the file as before, and is not started.
+///
+/// ```
+/// use std::path::Path;
+/// use switchboard_config::switch_server;
+///
+/// let text = "[[servers]]\nid = 'time'\ncommand = 'x'\n";
+/// let off = switch_server(Path::new("mgp.toml"), text, "time", false)?;
+/// assert!(off.contains("enabled = false\n"), "{off}");
+/// assert_eq!(switch_server(Path::new("mgp.toml"), &off, "time", true)?, text);
+/// # Ok::<(), switchboard_config::EditError>(())
+/// ```
+///
+/// # Errors
+/// As [`switch_tool`].
+pub fn switch_server(file: &Path, text: &str, id: &str, on: bool) -> Result<String, EditError> {
+    let set = |server: &mut Table| {
+        if on {
+            server.remove("enabled");
+        } else {
+            server.insert("enabled", toml_edit::value(false));
+        }
+        Ok(())
+    };
+    change_server(file, text, id, set, |entry| entry.enabled.unwrap_or(true) == on)
+}
+
 /// The text with what is said of when a person is asked before calls of one tool: before each, before none, or, with nothing
 /// said, as its risk has it.
 ///

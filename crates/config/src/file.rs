@@ -77,7 +77,8 @@ pub enum WriteError {
 
 /// Replaces `path` by `text` in one step, with the rights that the file had; a new one is readable only by its owner. `before` is the text that was read (`None` for a file
 /// that was not there): when the file no longer says that, nothing is written. With `stamp`, the old file is first
-/// kept as `<name>.bak-<stamp>`, whose path is returned.
+/// kept as `<name>.bak-<stamp>`, readable only by its owner, and its path is returned. Of earlier ones the newest few stay, and the
+/// first: that is the file as it was before anything was changed.
 ///
 /// # Errors
 /// When the file changed meanwhile or cannot be written.
@@ -102,8 +103,12 @@ pub fn write_replacing(
     }
     let backup = match (stamp, now) {
         (Some(stamp), Some(bytes)) => {
-            let path = with_suffix(&target, &format!(".bak-{stamp}"));
+            let path = with_suffix(&target, &format!("{BACKUP}{stamp}"));
             write_new(&path, &bytes).map_err(|source| WriteError::Io { path: path.clone(), source })?;
+            // One too many does no harm.
+            for old in superfluous(backups_of(&target)) {
+                let _ = fs::remove_file(old);
+            }
             Some(path)
         }
         _ => None,
@@ -124,6 +129,37 @@ pub fn write_replacing(
         let _ = folder.sync_all();
     }
     Ok(backup)
+}
+
+/// Backups of one file that stay, beside the first.
+const KEPT_BACKUPS: usize = 5;
+/// What stands between the name of a file and the time at which it was kept.
+const BACKUP: &str = ".bak-";
+
+/// The backups of a file that were made here, the oldest first.
+#[must_use]
+pub fn backups_of(path: &Path) -> Vec<PathBuf> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (Some(folder), Some(name)) = (target.parent(), target.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let stamp = |path: &Path| -> Option<(u64, u64)> {
+        let stamp = path.file_name()?.to_str()?.strip_prefix(name)?.strip_prefix(BACKUP)?;
+        let (seconds, millis) = stamp.split_once('-')?;
+        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?;
+        Some((number(seconds)?, number(millis)?))
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut backups: Vec<_> = paths.filter_map(|path| Some((stamp(&path)?, path))).collect();
+    backups.sort();
+    backups.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Those between the first and the newest few.
+fn superfluous(backups: Vec<PathBuf>) -> impl Iterator<Item = PathBuf> {
+    let most = backups.len().saturating_sub(KEPT_BACKUPS);
+    backups.into_iter().take(most).skip(1)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -169,4 +205,31 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_backups_the_first_and_the_newest_few_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("servers.toml");
+        let others = ["servers.toml.bak-mine", "servers.toml.bak-1-2-3", "other.toml.bak-1-001", "servers.toml.bak"];
+        others.iter().for_each(|name| fs::write(folder.path().join(name), "mine").unwrap());
+        fs::write(&file, "0").unwrap();
+        for number in 1..=20 {
+            let (before, after) = ((number - 1).to_string(), number.to_string());
+            let stamp = format!("{}-{:03}", 1_700_000_000 + number * 7, number % 3);
+            let kept = write_replacing(&file, Some(&before), &after, Some(&stamp)).unwrap().unwrap();
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+            }
+        }
+        let said: Vec<String> = backups_of(&file).iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+        assert_eq!(said, ["0", "15", "16", "17", "18", "19"]);
+        assert!(others.iter().all(|name| folder.path().join(name).is_file()), "what is not ours stays");
+    }
 }

@@ -46,11 +46,11 @@ pub use client::client_entry;
 pub use connect::{ConnectEditError, KnownServer, Replaced, Taken};
 pub use disclosure::{approval, disclosed};
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
-pub use edit::{EditError, add_server, confirm_tool, init_text, remove_server, switch_tool};
+pub use edit::{EditError, add_server, confirm_tool, init_text, remove_server, switch_server, switch_tool};
 pub use entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;
-pub use file::{WriteError, read_checked, write_replacing};
+pub use file::{WriteError, backups_of, read_checked, write_replacing};
 pub use flow::{BreakerSettings, FlowEntry, RateSettings, Rates, Retry};
 pub use import::{
     Candidate, Client, ClientFile, ImportError, Imported, Plan, PlanItem, WITHOUT_ROOTS, candidates, claude_settings,

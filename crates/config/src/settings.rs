@@ -155,7 +155,8 @@ impl Default for Limits {
             server_requests: 4_096,
             concurrent_starts: None,
             list_wait: Duration::from_millis(5_000),
-            call_timeout: Duration::from_millis(60_000),
+            // Below the 60 s after which the usual clients give up a call that they hear nothing of.
+            call_timeout: Duration::from_millis(55_000),
             call_timeout_max: Duration::from_millis(1_800_000),
             start_timeout: Duration::from_millis(30_000),
             stop_timeout: Duration::from_millis(3_000),

@@ -314,11 +314,14 @@ impl<H: Host> Exchange<H> {
     fn call(&self, context: &Context, server: &Server, forward: Forward, related: Arc<dyn Handler>) -> Call {
         let owner = self.host.owner(&context.session);
         let longest = forward.longest.unwrap_or(Duration::MAX);
+        // A client that hears nothing gives up by itself; one that hears that its call goes on waits for it.
+        let patience = server.policy_now().patience.filter(|_| hears_of_it(forward.params.as_ref()));
+        let silence = server.spec.call_timeout.max(patience.unwrap_or_default());
         Call {
             method: forward.method,
             params: forward.params,
             extra: forward.extra,
-            timeout: server.spec.call_timeout.min(longest),
+            timeout: silence.min(self.options().longest_call).min(longest),
             max_timeout: self.options().longest_call.min(longest),
             cancel: context.cancel.clone(),
             related: Some(related),
@@ -656,6 +659,11 @@ fn holds(params: &Raw, key: &str) -> bool {
     params.may_have(key) && params.member(key).is_some()
 }
 
+/// Whether whoever makes a call hears that it goes on: it asked for progress, or for a task to look at.
+fn hears_of_it(params: Option<&Raw>) -> bool {
+    params.is_some_and(|params| params.at(&["_meta", "progressToken"]).is_some() || params.member("task").is_some())
+}
+
 /// What nobody can tell of a call that was sent and not answered.
 const UNKNOWN: &str = "whether the call was carried out is unknown";
 
@@ -668,6 +676,7 @@ pub fn failed(server: &Server, error: CallError) -> Fault {
             let after = after.as_secs_f64();
             let text = format!("server `{id}` gave no answer within {after:.1} s; {UNKNOWN}");
             Fault::new(FaultKind::Timeout, text)
+                .suggest(format!("`call_timeout_ms` of server `{id}` in the configuration gives its calls longer"))
         }
         CallError::Cancelled => Fault::new(FaultKind::Cancelled, "the call was cancelled"),
         CallError::Closed => {

@@ -75,6 +75,8 @@ pub(crate) enum Confirmed {
 enum Answered {
     Yes(Reuse),
     No,
+    /// The question was closed without a choice: nobody has decided.
+    Closed,
 }
 
 /// How a client's user can be asked while the call waits.
@@ -118,6 +120,8 @@ enum Waited {
     Denied(String),
     /// Nobody did; the client's user was asked in this way and said nothing.
     TimedOut(Option<AskingMeans>),
+    /// Nobody did; the client's user closed the question.
+    Closed(AskingMeans),
     /// Somebody agreed to the same call where it waited before, at a kernel that has ended.
     Before(Box<Approval>),
     /// The kernel ends, and nobody did so far.
@@ -218,6 +222,11 @@ async fn ask_about(
     let Some(store) = gate.store() else {
         return confirm_without_store(gate, attempt, &message).await.map(Some);
     };
+    let (context, capabilities) = (attempt.context, &attempt.context.caller.capabilities);
+    // The proposal has its answer only for tools.
+    let by_token = attempt.subject == Subject::Tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop);
+    let comes_back = by_token || context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]);
+    let wait = SignedDuration::try_from(gate.options().approval_wait).unwrap_or(ANSWER_TTL);
     let question = Question {
         attempt,
         approvals: store.approvals(),
@@ -229,6 +238,7 @@ async fn ask_about(
         found: question::found(doubt),
         message,
         ask_less,
+        waits_until: (!comes_back).then(|| later(gate.granted.time(), wait)),
     };
     if let Some(confirmed) = come_back(gate, &question).await? {
         return Ok(Some(confirmed));
@@ -238,15 +248,9 @@ async fn ask_about(
     }
     let before = question.hold(gate, reason).await?;
     gate.audit.note(question.event(event::HELD, None, &question.id)).await;
-    let context = attempt.context;
-    let capabilities = &context.caller.capabilities;
-    // The proposal has its answer only for tools.
-    let is_tool = attempt.subject == Subject::Tool;
-    if is_tool && proposals::declared(capabilities).has(Proposal::HumanInTheLoop) {
-        return Ok(Some(Confirmed::Answer(question.ask_by_token(gate))));
-    }
-    if context.caller.era() == Era::Modern && context.caller.can(&["elicitation"]) {
-        return Ok(Some(Confirmed::Answer(question.ask_by_input())));
+    if comes_back {
+        let asked = if by_token { question.ask_by_token(gate) } else { question.ask_by_input() };
+        return Ok(Some(Confirmed::Answer(asked)));
     }
     let _waits = gate.context.waiting_calls.token();
     let left = audit::with(question.event(event::TOOL_REJECTED, None, &question.id), step::KEY, step::CONFIRMATION);
@@ -262,6 +266,9 @@ async fn ask_about(
         waiting.id = None;
     }
     drop(waiting);
+    if matches!(waited, Ok(Waited::TimedOut(_) | Waited::Closed(_) | Waited::Ended)) {
+        question.note_left().await;
+    }
     conclude(gate, &question, waited).await
 }
 
@@ -330,6 +337,9 @@ async fn settle_answer(
         // The answer was about another call: neither does this one pass by it, nor is that one agreed to.
         return Ok(invalid(gate, attempt, why).await);
     }
+    if answer == Answered::Closed {
+        return Err(undecided(gate, attempt, AskingMeans::Elicitation, Some(&held.held.id)).await);
+    }
     let deciding = decide(gate, question.approvals, &held.held.id, answer, &by);
     let decided = if answer == Answered::No {
         // A store that is locked does not hold up a no.
@@ -375,6 +385,9 @@ async fn wait_for_answer(gate: &Gate<'_>, question: &Question<'_>, before: Optio
             answer = &mut asking, if !asked => {
                 asked = true;
                 match answer {
+                    AskOutcome::Answered(Answered::Closed) => {
+                        return Ok(Waited::Closed(way.unwrap_or(AskingMeans::Elicitation)));
+                    }
                     AskOutcome::Answered(answer) => {
                         let by = format!("user of {}", context.session.principal);
                         if answer == Answered::No {
@@ -448,6 +461,7 @@ async fn conclude(
         Waited::Refused(refusal) => return Ok(Some(Confirmed::Answer(refusal))),
         Waited::Before(approval) => return go_by(gate, question, *approval, None).await.map(Some),
         Waited::Ended => return Err(ended(gate, attempt, &question.id).await),
+        Waited::Closed(way) => return Err(undecided(gate, attempt, way, Some(&question.id)).await),
         Waited::TimedOut(Some(way)) => return Err(unanswered(gate, attempt, way, Some(&question.id)).await),
         Waited::TimedOut(None) => {
             let text = format!(
@@ -494,7 +508,8 @@ async fn decide(
     let (verdict, life) = match answer {
         Answered::Yes(Reuse::Once) => (Verdict::Approve(Reuse::Once), ANSWER_TTL),
         Answered::Yes(reuse) => (Verdict::Approve(reuse), SESSION_YES),
-        Answered::No => (Verdict::Deny, ANSWER_TTL),
+        // Nobody gets here with a question that was only closed.
+        Answered::No | Answered::Closed => (Verdict::Deny, ANSWER_TTL),
     };
     let decision = Decision { verdict, by: by.to_owned(), reason: None, now, expires_at: later(now, life) };
     approvals.decide(&[id.to_owned()], &decision).await
@@ -516,6 +531,7 @@ async fn confirm_without_store(gate: &Gate<'_>, attempt: &Attempt<'_>, message: 
     match asked {
         AskOutcome::Answered(Answered::Yes(_)) => Ok(Confirmed::Go("user".to_owned(), None)),
         AskOutcome::Answered(Answered::No) => Ok(denied(gate, attempt, None, None).await),
+        AskOutcome::Answered(Answered::Closed) => Err(undecided(gate, attempt, AskingMeans::Elicitation, None).await),
         AskOutcome::Silent => Err(unanswered(gate, attempt, AskingMeans::Elicitation, None).await),
         AskOutcome::Nobody => {
             let text = format!("`{}` needs a person's approval, and there is nobody to ask", attempt.exposed);
@@ -550,11 +566,7 @@ async fn unanswered(gate: &Gate<'_>, attempt: &Attempt<'_>, way: AskingMeans, ap
         way.as_str(),
         wait.as_secs_f32(),
     );
-    let fault = Fault::new(FaultKind::ConfirmationTimeout, text);
-    let fault = match approval {
-        Some(id) => fault.suggest(approve_later(id)),
-        None => fault.suggest("make the call again when somebody is there to answer"),
-    };
+    let fault = not_decided(text, approval);
     let event = refused(attempt.event(event::CALLBACK_TIMEOUT, result::BLOCKED), &fault);
     let event = audit::with(audit::with(event, "type", "confirmation"), "asked_by", way.as_str());
     let mut event = audit::with(event, "timeout_ms", u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
@@ -563,6 +575,32 @@ async fn unanswered(gate: &Gate<'_>, attempt: &Attempt<'_>, way: AskingMeans, ap
     }
     gate.audit.note(event).await;
     fault
+}
+
+/// The fault of a call whose user closed the question: that is no no, and the question stays where it is.
+async fn undecided(gate: &Gate<'_>, attempt: &Attempt<'_>, way: AskingMeans, approval: Option<&str>) -> Fault {
+    let text = format!(
+        "`{}` needs a person's approval, and nobody has decided: the {} was closed without an answer",
+        attempt.exposed,
+        way.as_str(),
+    );
+    let event = audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
+    let mut event = audit::with(audit::with(event, "reason", text.clone()), "asked_by", way.as_str());
+    if let Some(id) = approval {
+        event = audit::with(event, "approval", id);
+    }
+    let fault = not_decided(text, approval);
+    gate.audit.note(refused(event, &fault)).await;
+    fault
+}
+
+/// The fault of a call about which nobody has decided, and what can be done.
+fn not_decided(text: String, approval: Option<&str>) -> Fault {
+    let fault = Fault::new(FaultKind::ConfirmationTimeout, text);
+    match approval {
+        Some(id) => fault.suggest(approve_later(id)),
+        None => fault.suggest("make the call again when somebody is there to answer"),
+    }
 }
 
 /// The fault of a call that comes back with an answer that came too late.

@@ -1,12 +1,14 @@
 //! Looking at what servers show: each definition is compared with what was accepted of it (`pins.rs`), and screened.
 
 mod extras;
+mod remembered;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use extras::strip_extras;
+pub use remembered::remembered_instructions;
 use serde_json::value::RawValue;
 use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Digest, Observation, Pin, PinState, Store, StoreError};

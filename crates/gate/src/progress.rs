@@ -1,4 +1,4 @@
-//! What a client that asked for progress is told of a call that has not begun, and how that and the server's own go together.
+//! What a client that asked for progress is told of a call that has not begun or of which nothing is heard, and how that and the server's own go together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use switchboard_peer::{BoxFuture, Call, CallError, Context, Remote, Reply, SendE
 use switchboard_protocol::mcp::method;
 use switchboard_protocol::spoken::NAME;
 use switchboard_wire::{Edit, Notification, Raw};
+use tokio::time::Instant;
 
 /// Stands in `_meta` of what the kernel itself says to a client, with the kernel's name. No server can write it: it is taken out of
 /// what they send.
@@ -17,7 +18,7 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Progress of a call that has not begun grows by one in so many: what a server counts, shares or whole steps, goes beyond it at once.
 const STEPS_IN_ONE: f64 = 10_000.0;
 
-/// That a call has not begun. Progress has to grow: [`RisingProgress`] sees to it.
+/// That a call has not begun, or that nothing is heard of it. Progress has to grow: [`RisingProgress`] sees to it.
 #[must_use]
 pub fn still_waits(token: &Raw, message: &str) -> Notification {
     let params = Edit::empty()
@@ -42,6 +43,8 @@ struct Told {
     last: Option<f64>,
     /// Whether any was ours.
     ours: bool,
+    /// When it was last told any.
+    at: Option<Instant>,
 }
 
 impl RisingProgress {
@@ -69,6 +72,7 @@ impl RisingProgress {
         }
         told.ours |= params.at(&["_meta", SAID_BY]).and_then(|who| who.as_text()).as_deref() == Some(NAME);
         let last = told.last.filter(|last| told.ours && value <= *last);
+        told.at = Some(Instant::now());
         let next = last.map_or(value, |last| ((last * STEPS_IN_ONE).round() + 1.0) / STEPS_IN_ONE);
         told.last = Some(told.last.map_or(next, |last| last.max(next)));
         let raised =
@@ -102,6 +106,10 @@ impl Remote for RisingProgress {
 
     fn abandoned(&self) -> Option<Vec<u64>> {
         self.remote.abandoned()
+    }
+
+    fn last_progress(&self) -> Option<Instant> {
+        self.told.lock().at
     }
 
     fn close_stream(&self) {

@@ -287,8 +287,8 @@ impl GateAnswers for Kernel {
 }
 
 impl Setup for Kernel {
-    fn tool_context(&self) -> &ToolContext {
-        &self.options().tools
+    fn tool_context(&self) -> Arc<ToolContext> {
+        self.tools()
     }
 
     fn server_offers(&self) -> &ServerOffers {

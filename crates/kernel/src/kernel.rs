@@ -28,7 +28,7 @@ use crate::directory::{self, ListKind, LocatedResource, OpenPages, View};
 use crate::gate::audit_sinks::ServerSink;
 use crate::gate::{Gate, GateContext, GateState, OWNER};
 use crate::server::{Server, ServerContext, StartTurns};
-use crate::services::Services;
+use crate::services::{Services, ToolContext};
 use crate::spec::{GateOptions, KernelOptions, ServerSpec};
 
 pub(crate) use crate::gate::{no_such_prompt, no_such_tool, unknown_resource};
@@ -44,6 +44,8 @@ pub struct Kernel(Arc<Shared>);
 
 struct Shared {
     options: KernelOptions,
+    /// Which tools clients are given now.
+    tools: ArcSwap<ToolContext>,
     gate: Arc<GateState>,
     /// What all servers share.
     upstream: Arc<ServerContext>,
@@ -105,6 +107,7 @@ impl Kernel {
         let exchange = ExchangeState::new(exchange, work.clone(), closing.clone(), waiting_calls.clone());
         let exchange = Arc::new(exchange);
         let kernel = Self(Arc::new(Shared {
+            tools: ArcSwap::from_pointee(std::mem::take(&mut options.tools)),
             options,
             gate: Arc::new(gate),
             upstream,
@@ -233,6 +236,21 @@ impl Kernel {
         self.grants_changed();
     }
 
+    /// Looks again at what every server shows: somebody has decided about what is held back.
+    pub fn look_again(&self) {
+        self.view().servers.iter().for_each(|server| server.refresh_soon());
+    }
+
+    /// Gives clients tools in another way from now on, without a new start. What orders the tools that are found stays. Clients are
+    /// told whose list is another one.
+    pub fn list_by(&self, tools: ToolContext) {
+        let judge = self.tools().judge.clone();
+        self.0.tools.store(Arc::new(ToolContext { judge, ..tools }));
+        self.0.services.discovery.forget_all();
+        self.rebuild();
+        tell_changed(self, &[ListKind::Tools]);
+    }
+
     /// Grants have changed: everybody may see something else now.
     pub(crate) fn grants_changed(&self) {
         self.exchange().end_revoked();
@@ -319,6 +337,10 @@ impl Kernel {
 
     pub(crate) fn view(&self) -> Arc<View> {
         self.0.view.load_full()
+    }
+
+    pub(crate) fn tools(&self) -> Arc<ToolContext> {
+        self.0.tools.load_full()
     }
 
     pub(crate) fn options(&self) -> &KernelOptions {

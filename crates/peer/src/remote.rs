@@ -42,6 +42,11 @@ pub trait Remote: Send + Sync + 'static {
         None
     }
 
+    /// When it was last told how far the request is that this is the way back of; `None` where that is not known, or never was.
+    fn last_progress(&self) -> Option<tokio::time::Instant> {
+        None
+    }
+
     /// Ends the connection that carries the answer to the current request, without ending the request: the client
     /// comes back for the rest (SSE polling, from 2025-11-25 on). Does nothing where there is no such thing.
     fn close_stream(&self) {}

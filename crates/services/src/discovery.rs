@@ -176,6 +176,11 @@ impl FinderState {
         known.is_some_and(|known| known.has_finding)
     }
 
+    /// Forgets what was given to anybody: which tools clients are given is decided in another way from now on.
+    pub fn forget_all(&self) {
+        self.principals.lock().clear();
+    }
+
     /// A session has ended, and what was loaded in it with it.
     pub fn forget(&self, session: &Client) {
         if let Some(kept) = self.principals.lock().get_mut(&session.rights_key()) {

@@ -333,7 +333,7 @@ pub trait GateAnswers: Send + Sync {
 /// What services are set to, and what they themselves keep.
 pub trait Setup: Send + Sync {
     /// Which tools clients are given.
-    fn tool_context(&self) -> &ToolContext;
+    fn tool_context(&self) -> Arc<ToolContext>;
 
     /// Which servers may come while the kernel runs.
     fn server_offers(&self) -> &ServerOffers;

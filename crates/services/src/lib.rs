@@ -58,7 +58,7 @@ pub use self::lifecycle::{SERVERS_LIST, SERVERS_ORDER, ServerLife, ending};
 pub use self::manifest::{ManifestService, Manifests};
 pub use self::operator_actions::OperatorActions;
 use self::registry::{Registrar, Registry};
-use self::row::{Answer, Form, Negotiated, OwnCall, OwnMethod, OwnTool, Who};
+use self::row::{Answer, Form, Negotiated, OwnCall, OwnMethod, Who};
 pub use self::tool_context::{
     AgentTools, COMMAND_LINE, ClientBounds, ClientList, ClientTools, Clients, ListableTool, ToolContext,
 };
@@ -123,11 +123,10 @@ pub async fn own_tool(
     arguments: Option<Raw>,
 ) -> Option<Result<Reply, Fault>> {
     let (row, tool) = table::of_tool(name)?;
-    // access
-    match has_tool(house, context, tool).await {
-        Ok(true) => {}
-        Ok(false) => return None,
-        Err(fault) => return Some(Err(fault)),
+    // access: the tools for finding others answer everybody. A list grows and shrinks with the servers that are up, and who was
+    // told of them in one moment calls them in another.
+    if Negotiated::of(house, context).has(tool) == Some(false) {
+        return None;
     }
     let given = if tool.hears_delegation {
         house.with_delegation_beside(arguments, request.params.as_ref())
@@ -139,13 +138,6 @@ pub async fn own_tool(
     match row.run(house, &call).await {
         Ok(Answer::Unknown) => None,
         answer => Some(answer.and_then(|answer| reply(&call, answer, tool.words))),
-    }
-}
-
-async fn has_tool(house: &DynHouse, context: &Context, tool: &OwnTool) -> Result<bool, Fault> {
-    match Negotiated::of(house, context).has(tool) {
-        Some(has) => Ok(has),
-        None => ToolFinder::of(house).answers_finding(context).await,
     }
 }
 

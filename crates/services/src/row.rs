@@ -66,7 +66,7 @@ pub(crate) enum Needs {
     Mgp(Extension),
     /// One of the proposals.
     Proposal(Proposal),
-    /// That it is not given all tools: it must be able to find them.
+    /// Nothing, and it is listed to a client that is not given all tools: that must be able to find them.
     Finding,
 }
 

@@ -92,7 +92,7 @@ pub fn own_names() -> Vec<OwnName> {
         Needs::Nothing => "everybody".to_owned(),
         Needs::Mgp(extension) => format!("MGP `{}`", extension.as_str()),
         Needs::Proposal(proposal) => format!("proposal `{}`", proposal.as_str()),
-        Needs::Finding => "not given all tools".to_owned(),
+        Needs::Finding => "everybody; listed where not all tools are".to_owned(),
     };
     let named = |row: &OwnMethod| OwnName {
         method: row.method,

@@ -286,6 +286,14 @@ impl Approvals for Tables {
         Box::pin(async move { self.engine.write(vec![expire]).await?.into_iter().flatten().map(read).collect() })
     }
 
+    fn show<'a>(&'a self, id: &'a str, shown: &'a RawValue) -> Answer<'a, bool> {
+        let show = Statement::new(
+            "UPDATE approvals SET shown = $1 WHERE id = $2 AND state = 'pending' RETURNING id",
+            [Some(shown).into(), id.into()],
+        );
+        Box::pin(async move { Ok(self.engine.write(vec![show]).await?.into_iter().flatten().next().is_some()) })
+    }
+
     fn withdraw<'a>(&'a self, id: &'a str, by: &'a str, now: Timestamp) -> Answer<'a, Option<Approval>> {
         let withdraw = Statement::new(
             format!(

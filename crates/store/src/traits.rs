@@ -153,6 +153,9 @@ pub trait Approvals: Send + Sync {
     /// Marks what is past its time as expired, and returns it.
     fn expire(&self, now: Timestamp) -> Answer<'_, Vec<Approval>>;
 
+    /// Shows something else of a held call that nobody has decided about. `false` where somebody has.
+    fn show<'a>(&'a self, id: &'a str, shown: &'a RawValue) -> Answer<'a, bool>;
+
     /// Takes back a yes that is not used up, or ends the wait of a held call. `None` if there was neither.
     fn withdraw<'a>(&'a self, id: &'a str, by: &'a str, now: Timestamp) -> Answer<'a, Option<Approval>>;
 

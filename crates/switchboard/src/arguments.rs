@@ -4,6 +4,7 @@
 mod documents;
 mod gate;
 mod help;
+mod kernel;
 mod memory;
 mod registry;
 mod servers;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use gate::*;
+pub(crate) use kernel::*;
 pub(crate) use memory::*;
 pub(crate) use registry::*;
 pub(crate) use servers::*;
@@ -79,9 +81,21 @@ after the last client has left. --own, or SWITCHBOARD_OWN_KERNEL=1 in the enviro
 Example:
   {\"mcpServers\": {\"switchboard\": {\"command\": \"switchboard\", \"args\": [\"stdio\"]}}}")]
     Stdio(Stdio),
-    /// The kernel that clients of `stdio` share; they start it by themselves
-    #[command(hide = true)]
-    Kernel,
+    /// Show the kernels that run; end or restart the one that clients share
+    #[command(after_help = "\
+Clients of `stdio` share a kernel that the first of them starts and that ends a minute after the last has left. Most of a changed
+configuration holds at once; what does not is said here and by `doctor`, and holds after `restart`. Calls that run are finished
+first. Clients stay connected and go on at the next kernel. A kernel of `serve` is ended where it was started.
+
+Examples:
+  switchboard kernel
+  switchboard kernel restart
+  switchboard kernel stop")]
+    Kernel {
+        /// What to do
+        #[command(subcommand)]
+        command: Option<KernelCommand>,
+    },
     /// Serve the memory (ContextGraph) alone, or take it along
     #[command(after_help = "\
 Speaks on standard input and output, or over HTTP with --listen. The same memory is part of `serve` and `stdio` where there is no
@@ -119,6 +133,17 @@ Examples:
   switchboard connect cursor --replace
   switchboard connect claude-code --dry-run")]
     Connect(Connect),
+    /// Take Switchboard out of all clients, and show what remains of it; with --data, remove that too
+    #[command(after_help = "\
+Each client's file is written as `disconnect` does: servers that `connect --replace` took out are put back. Then it is said which files
+remain, with their size: the data folder (store, audit log, memories, logins, working folders of servers), the configuration, and
+backups. With --data they are removed after a question, once no kernel runs. The program itself is removed as it was installed.
+
+Examples:
+  switchboard uninstall --dry-run
+  switchboard uninstall
+  switchboard uninstall --data")]
+    Uninstall(Uninstall),
     /// Take Switchboard out of the configuration of a client
     #[command(after_help = "\
 Servers that `connect --replace` took out of its file are put back. The file as it was is kept beside it.
@@ -161,16 +186,18 @@ Examples:
   switchboard trust --list
   switchboard trust build-tools")]
     Trust(Trust),
-    /// Show how each server is; start, stop, drain and restart those of a kernel that runs
+    /// Show how each server is; start, stop, drain and restart those of a kernel that runs; switch one off for good
     #[command(after_help = "\
 Without more words the configured servers are started for a moment and shown.
-With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked.
+With --watch, or an order, nothing is started: kernels that run (`serve`, `stdio`) are asked. What is stopped is there again with the
+next kernel; `disable` writes it into the file.
 
 Examples:
   switchboard servers
   switchboard servers --watch
   switchboard servers drain search --timeout 10
-  switchboard servers start search")]
+  switchboard servers start search
+  switchboard servers disable search")]
     Servers(Servers),
     /// List the tools of all servers, under the names that clients see, or search among them
     #[command(after_help = "\
@@ -411,6 +438,20 @@ pub(crate) struct ClientFile {
     pub(crate) dry_run: bool,
 }
 
+/// `uninstall`
+#[derive(Debug, Args)]
+pub(crate) struct Uninstall {
+    /// Remove the data folder, the configuration and the backups as well
+    #[arg(long)]
+    pub(crate) data: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Only show what would be done
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+}
+
 /// `import`
 #[derive(Debug, Args)]
 pub(crate) struct Import {
@@ -608,6 +649,14 @@ mod tests {
             ("switchboard check shell", true),
             ("switchboard check", false),
             ("switchboard check everything", false),
+            ("switchboard servers disable a", true),
+            ("switchboard servers disable", false),
+            ("switchboard uninstall --data --yes", true),
+            ("switchboard uninstall --dry-run --yes", false),
+            ("switchboard kernel", true),
+            ("switchboard kernel status --json", true),
+            ("switchboard kernel run", true),
+            ("switchboard kernel begin", false),
             ("switchboard unknown", false),
         ] {
             assert_eq!(Arguments::try_parse_from(line.split(' ')).is_ok(), good, "{line}");

@@ -171,7 +171,7 @@ pub(crate) async fn running_or_started(
     let mut command = tokio::process::Command::new(std::env::current_exe()?);
     // Where the folder of this client does not matter, no file that comes there later may matter to others.
     let folder = if folder_of(sources, loaded).is_some() { &sources.folder } else { &loaded.data_dir };
-    command.arg("kernel").current_dir(folder);
+    command.args(["kernel", "run"]).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
     if let Some(file) = &common.config {
         command.arg("--config").arg(sources.folder.join(file));
@@ -413,7 +413,8 @@ fn folder_of<'s>(sources: &'s Sources, loaded: &Loaded) -> Option<&'s Path> {
     (named || sources.folder.join("mgp.toml").symlink_metadata().is_ok()).then_some(&sources.folder)
 }
 
-fn is_alive(process: u32) -> bool {
+/// Whether there is a process of this number.
+pub(crate) fn is_alive(process: u32) -> bool {
     let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     number.is_some_and(|number| rustix::process::test_kill_process(number).is_ok())
 }

@@ -1,14 +1,15 @@
 //! The socket by which commands speak to kernels that run: a file in the data folder that only its owner can open.
 //!
 //! Decides who is let in (the same user, nobody else) and what can be asked there: how servers are, what they offer,
-//! that they be started, ended or deregistered, and that the configuration be read again. No tool can be called through it.
+//! that they be started, ended or deregistered, that the configuration be read again, what the kernel is for, and that it end. No tool
+//! can be called through it.
 
 use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use switchboard_kernel::{Kernel, OWNER, SERVERS_LIST, SERVERS_ORDER};
 use switchboard_peer::duplex::{self, Connection, DuplexOptions, Role};
@@ -17,7 +18,7 @@ use switchboard_protocol::mgp::method;
 use switchboard_protocol::proposals::manifest::GET_MANIFEST;
 use switchboard_wire::{ErrorObject, Notification, Raw, Request, code};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Common;
@@ -32,6 +33,12 @@ const READ_AGAIN: &str = "dev.switchboard/configuration/read";
 const NEXT_START: &str = "next_start";
 /// Asks a kernel where it serves clients over HTTP.
 const ADDRESS: &str = "dev.switchboard/address";
+/// Asks a kernel what it is for, and how many clients of `stdio` it has.
+const STATE: &str = "dev.switchboard/kernel/state";
+/// Asks a kernel that clients share to end.
+const END: &str = "dev.switchboard/kernel/end";
+/// Asks a kernel to look again at what is held back, because a person has decided about it.
+const LOOK_AGAIN: &str = "dev.switchboard/definitions/look";
 /// The folder of the sockets, in the data folder.
 pub(crate) const FOLDER: &str = "run";
 /// The longest path that a socket can have everywhere.
@@ -52,11 +59,11 @@ pub(crate) struct Control {
 
 impl Control {
     /// Opens the socket. A kernel without one works all the same.
-    pub(crate) fn open(kernel: Kernel, reread: Reread, address: Option<SocketAddr>, data_dir: &Path) -> Option<Self> {
+    pub(crate) fn open(kernel: Kernel, reread: Reread, post: Post, data_dir: &Path) -> Option<Self> {
         match bind(data_dir, "sock") {
             Ok((listener, path)) => {
                 let ended = CancellationToken::new();
-                tokio::spawn(serve(listener, Window { kernel, reread, address }, ended.clone()));
+                tokio::spawn(serve(listener, Window { kernel, reread, post }, ended.clone()));
                 Some(Self { path, ended })
             }
             Err(error) => {
@@ -64,6 +71,63 @@ impl Control {
                 None
             }
         }
+    }
+}
+
+/// What a kernel is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KernelKind {
+    /// Clients of `stdio` share it; they start it, and it ends after the last of them.
+    Shared,
+    /// Somebody started `serve`, and ends it.
+    Serve,
+    /// It is one client's own.
+    Own,
+}
+
+impl KernelKind {
+    /// Its name in answers.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Serve => "serve",
+            Self::Own => "own",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        [Self::Shared, Self::Serve, Self::Own].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// What a kernel says of itself, and how it is ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Post {
+    kind: KernelKind,
+    /// Where it serves clients over HTTP.
+    address: Option<SocketAddr>,
+    began: Instant,
+    /// The clients of `stdio` that are joined.
+    pub(crate) clients: Arc<watch::Sender<usize>>,
+    /// Cancelled when a person has asked that it end.
+    pub(crate) end: CancellationToken,
+}
+
+impl Post {
+    pub(crate) fn of(kind: KernelKind, address: Option<SocketAddr>) -> Self {
+        let (clients, end) = (Arc::new(watch::Sender::new(0)), CancellationToken::new());
+        Self { kind, address, began: Instant::now(), clients, end }
+    }
+
+    fn state(&self) -> Raw {
+        let number = |number: u64| Raw::number(number);
+        switchboard_wire::Edit::empty()
+            .set("kind", Raw::string(self.kind.word()))
+            .set("version", Raw::string(env!("CARGO_PKG_VERSION")))
+            .set("clients", number(u64::try_from(*self.clients.borrow()).unwrap_or(u64::MAX)))
+            .set("uptime_secs", number(self.began.elapsed().as_secs()))
+            .set_optional("address", self.address.map(|address| Raw::string(&address.to_string())))
+            .finish()
     }
 }
 
@@ -139,8 +203,7 @@ async fn serve(listener: UnixListener, window: Window, ended: CancellationToken)
 struct Window {
     kernel: Kernel,
     reread: Reread,
-    /// Where it serves clients over HTTP.
-    address: Option<SocketAddr>,
+    post: Post,
 }
 
 impl Handler for Window {
@@ -166,10 +229,27 @@ impl Handler for Window {
             });
         }
         if *request.method == *ADDRESS {
-            let address = self.address.map(|address| Raw::string(&address.to_string()));
+            let address = self.post.address.map(|address| Raw::string(&address.to_string()));
             let answer = address.map_or_else(Raw::empty_object, |address| {
                 switchboard_wire::Edit::empty().set("address", address).finish()
             });
+            return Box::pin(std::future::ready(Ok(answer).into()));
+        }
+        if *request.method == *LOOK_AGAIN {
+            self.kernel.look_again();
+            return Box::pin(std::future::ready(Ok(Raw::empty_object()).into()));
+        }
+        if *request.method == *STATE {
+            return Box::pin(std::future::ready(Ok(self.post.state()).into()));
+        }
+        if *request.method == *END {
+            // One that somebody started by hand is theirs to end.
+            let ends = self.post.kind == KernelKind::Shared;
+            if ends {
+                tracing::info!("a person ends this kernel");
+                self.post.end.cancel();
+            }
+            let answer = switchboard_wire::Edit::empty().set("ends", Raw::boolean(ends)).finish();
             return Box::pin(std::future::ready(Ok(answer).into()));
         }
         let text = format!("Method not found: {}", request.method);
@@ -179,6 +259,16 @@ impl Handler for Window {
     fn notification(&self, _: Context, _: Notification) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
+}
+
+/// What a kernel that runs says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KernelState {
+    pub(crate) kind: KernelKind,
+    pub(crate) version: String,
+    pub(crate) clients: u64,
+    pub(crate) uptime: Duration,
+    pub(crate) address: Option<String>,
 }
 
 /// A kernel that runs in another process.
@@ -227,6 +317,31 @@ impl Running {
         let Ok(Ok(answer)) = self.ask(READ_AGAIN, Raw::empty_object()).await else { return Vec::new() };
         let keys = answer.member(NEXT_START).and_then(|keys| keys.elements()).unwrap_or_default();
         keys.iter().filter_map(Raw::as_text).collect()
+    }
+
+    /// What it says of itself; `None` for one of a version that does not say it.
+    pub(crate) async fn state(&self) -> Option<KernelState> {
+        let answer = self.ask(STATE, Raw::empty_object()).await.ok()?.ok()?;
+        let word = |key: &str| answer.member(key).and_then(|word| word.as_text());
+        let number = |key: &str| answer.member(key).and_then(|number| number.view::<u64>().ok()).unwrap_or_default();
+        Some(KernelState {
+            kind: KernelKind::from_word(&word("kind")?)?,
+            version: word("version").unwrap_or_default(),
+            clients: number("clients"),
+            uptime: Duration::from_secs(number("uptime_secs")),
+            address: word("address"),
+        })
+    }
+
+    /// Has it look again at what is held back.
+    pub(crate) async fn look_again(&self) {
+        let _ = self.ask(LOOK_AGAIN, Raw::empty_object()).await;
+    }
+
+    /// Asks it to end; whether it does.
+    pub(crate) async fn end(&self) -> Result<bool, Failure> {
+        let answer = self.ask(END, Raw::empty_object()).await?;
+        Ok(answer.is_ok_and(|answer| answer.member("ends").and_then(|ends| ends.view::<bool>().ok()) == Some(true)))
     }
 
     /// Has kernels that run take over what a command has written, before it says that it is so.

@@ -40,7 +40,7 @@ use switchboard_transport::child::guardian;
 use switchboard_transport::confine;
 use tokio::runtime::Runtime;
 
-use arguments::{Arguments, Command, Common, Tools, ToolsCommand};
+use arguments::{Arguments, Command, Common, KernelCommand, Tools, ToolsCommand};
 use failure::Failure;
 
 /// What is still running when a command has ended gets this long.
@@ -99,8 +99,7 @@ fn run(arguments: Arguments) -> Outcome {
         return Err(Failure::failed(refusal));
     }
     let level = match command {
-        Command::Serve(_) => "info",
-        Command::Kernel => "info",
+        Command::Serve(_) | Command::Kernel { command: Some(KernelCommand::Run) } => "info",
         Command::Stdio(_) | Command::Memory(_) => "warn",
         // The others tell by themselves what went wrong.
         _ => "error",
@@ -111,6 +110,7 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Import(options) => without_servers(commands::import::run(&common, &options)),
         Command::Connect(options) => without_servers(commands::connect::run(&common, &options)),
         Command::Disconnect(options) => commands::connect::undo(&common, &options),
+        Command::Uninstall(options) => without_servers(commands::uninstall::run(&common, &options)),
         Command::Add(options) => without_servers(commands::add::run(&common, options)),
         Command::Remove(options) => without_servers(commands::add::remove(&common, &options)),
         Command::Trust(options) => without_servers(commands::trust::run(&common, &options)),
@@ -129,7 +129,8 @@ fn run(arguments: Arguments) -> Outcome {
         Command::Check(options) => commands::check::run(&common, &options),
         Command::Serve(options) => with_servers(serve::run(&common, &options)),
         Command::Stdio(options) => with_servers(stdio::run(&common, &options)),
-        Command::Kernel => with_servers(stdio::share(&common)),
+        Command::Kernel { command: Some(KernelCommand::Run) } => with_servers(stdio::share(&common)),
+        Command::Kernel { command } => without_servers(commands::kernel::run(&common, command)),
         Command::Servers(options) if options.watch || options.order.is_some() => {
             without_servers(commands::servers::live(&common, &options))
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_config::{Loaded, MemorySharing, Secret};
 use switchboard_contextgraph::store::Stores;
 use switchboard_contextgraph::{MemoryOptions, MemoryServer, PostgresStores, Principals, SqliteStores};
@@ -19,6 +20,9 @@ use crate::failure::{Failure, chain};
 pub(crate) const ID: &str = "memory";
 /// The name of its database in the data folder.
 const FILE: &str = "memory.db";
+
+/// What a call of it may take however short the configuration has it for servers.
+const LEAST_CALL_TIMEOUT: Duration = Duration::from_secs(55);
 
 /// A memory that runs in this process.
 #[derive(Debug)]
@@ -138,7 +142,7 @@ pub(crate) fn start(loaded: &Loaded) -> Result<Option<BuiltIn>, Failure> {
         era: EraChoice::Modern,
         sharing,
         start_timeout: limits.start_timeout,
-        call_timeout: limits.call_timeout.max(Duration::from_secs(60)),
+        call_timeout: limits.call_timeout.max(LEAST_CALL_TIMEOUT),
         restart: Restart::Always,
         fingerprint: "the built-in memory".to_owned(),
         isolation: None,
@@ -149,6 +153,34 @@ pub(crate) fn start(loaded: &Loaded) -> Result<Option<BuiltIn>, Failure> {
         }),
     };
     Ok(Some(BuiltIn { server, spec }))
+}
+
+/// The memory of a kernel: started when it is first wanted, and there until the kernel ends, wanted or not. What a call was told while
+/// it was switched off is not lost, and switching it on again opens nothing twice.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MemorySwitch(Arc<Mutex<Option<Arc<BuiltIn>>>>);
+
+impl MemorySwitch {
+    /// What the kernel is told of it, where this configuration wants it.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn spec(&self, loaded: &Loaded) -> Result<Option<ServerSpec>, Failure> {
+        if !wanted(loaded) {
+            return Ok(None);
+        }
+        let mut started = self.0.lock();
+        if started.is_none() {
+            *started = start(loaded)?.map(Arc::new);
+        }
+        Ok(started.as_ref().map(|memory| memory.spec.clone()))
+    }
+
+    /// Ends the memory, with everything written.
+    pub(crate) async fn close(&self) {
+        let started = self.0.lock().take();
+        close(started.as_deref()).await;
+    }
 }
 
 /// Ends the memory, with everything written.

@@ -25,10 +25,10 @@ use crate::Outcome;
 use crate::arguments::{Common, Serve};
 use crate::attach::socket::{ClientSocket, Tenure};
 use crate::attach::{self, Succession};
-use crate::control::Control;
+use crate::control::{Control, KernelKind, Post};
 use crate::failure::{Failure, chain};
 use crate::registry::publish::Publisher;
-use crate::screen::{note, out};
+use crate::screen::{self, note, out};
 use crate::signals::Signals;
 use crate::stdio::stream_options;
 use crate::storage::open_for_kernel;
@@ -116,18 +116,20 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
         ..HttpOptions::default()
     };
     memory::tell_if_left_out(&loaded);
-    let memory = memory::start(&loaded)?;
-    let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+    let memory = memory::MemorySwitch::default();
+    let built_in = memory.spec(&loaded)?;
     let registered = server_builder::kept(&loaded.data_dir);
     let (known, data_dir) = (loaded.clone(), loaded.data_dir.clone());
     let joined = sources.clone();
-    let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
+    let reload = Reload::start(kernel.clone(), credentials, sources, loaded, (memory.clone(), built_in));
     let joined = (joined, reload.reread());
-    let joining = ClientSocket::open(kernel.clone(), joined, stream_options(&settings), &data_dir, Tenure::Own);
+    let post = Post::of(KernelKind::Serve, Some(address));
+    let tenure = (Tenure::Own, post.clients.clone());
+    let joining = ClientSocket::open(kernel.clone(), joined, stream_options(&settings), &data_dir, tenure);
     let joining = joining.inspect_err(|error| tracing::warn!(%error, "clients of `stdio` cannot join this kernel"));
     // Clients of the kernel that it takes the place of find it from here on, and wait for its servers.
     drop(succession);
-    let _control = Control::open(kernel.clone(), reload.reread(), Some(address), &data_dir);
+    let _control = Control::open(kernel.clone(), reload.reread(), post, &data_dir);
     greet(common, address, fresh.as_deref(), &known, options.no_auth);
     kernel.restore(registered);
     known::tell_when_known(kernel.clone(), store.clone(), known.config);
@@ -189,7 +191,7 @@ pub(crate) async fn run(common: &Common, options: &Serve) -> Outcome {
             () = drained => tracing::warn!("some connections did not end in time"),
         }
         kernel.shut_down(goodbye(&settings)).await;
-        memory::close(memory.as_ref()).await;
+        memory.close().await;
         ended.cancel();
         if let Err(error) = store.close().await {
             tracing::warn!(error = chain(&error), "the store did not close");
@@ -317,7 +319,7 @@ fn greet(common: &Common, address: SocketAddr, fresh: Option<&str>, loaded: &Loa
     let mut servers: Vec<&str> = setup::usable(loaded).map(switchboard_config::Server::id).collect();
     servers.extend(memory::wanted(loaded).then_some(memory::ID));
     if common.json {
-        out(json!({"url": url, "token": fresh, "entry": entry, "servers": servers}));
+        screen::json_line(&json!({"url": url, "token": fresh, "entry": entry, "servers": servers}));
         return;
     }
     out(format_args!("Switchboard {} on {url}", env!("CARGO_PKG_VERSION")));

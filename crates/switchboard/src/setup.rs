@@ -71,7 +71,10 @@ pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
 /// Everything a person should hear about a configuration that can be used.
 pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
     // On one line: whoever wants to see the place asks `doctor`.
-    let faults = loaded.config.errors().map(|error| format!("{}; {}", error.summary(), error.help()));
+    // One that is switched off does nothing, faulty or not.
+    let servers = loaded.config.servers.iter().filter(|server| server.enabled());
+    let faults = loaded.config.rejected.iter().chain(servers.filter_map(Server::problem));
+    let faults = faults.map(|error| format!("{}; {}", error.summary(), error.help()));
     let loud = unguarded(&loaded.config);
     let unknown = unknown_in_profiles(&loaded.config);
     let warnings = loaded.warnings.iter().cloned().chain(loud).chain(without_effect(&loaded.config));

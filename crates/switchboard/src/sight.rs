@@ -15,6 +15,7 @@ use switchboard_wire::Raw;
 use crate::arguments::Common;
 use crate::attach::{self, Attached};
 use crate::commands::call::answers::Answers;
+use crate::commands::kernel::to_take_effect;
 use crate::control::Running;
 use crate::failure::Failure;
 use crate::local::{Client, Local, raw, refused};
@@ -132,10 +133,11 @@ impl Sight {
         let At::Running { control, .. } = &self.at else { return None };
         let keys = control.next_start().await;
         let keys = (!keys.is_empty()).then(|| screen::plain_line(&keys.join(", ")))?;
+        let kind = control.state().await.map(|state| state.kind);
         Some(format!(
-            "changed since the kernel that runs (process {}) was started: {keys}. It takes effect when that is started again: a kernel of \
-             `stdio` ends a minute after its last client, `serve` is started again by hand",
-            control.process
+            "the kernel that runs (process {}) uses an older setting than the file of: {keys}; {}",
+            control.process,
+            to_take_effect(kind)
         ))
     }
 

@@ -103,6 +103,8 @@ pub(crate) struct Surroundings<'a> {
 const SANDBOXES: &str = "sandboxes";
 /// The folder of the working folders of servers that name none, in the data folder.
 const WORK: &str = "work";
+/// How long a server may be silent about a call whose client hears that it goes on.
+const HEARD_SILENCE: Duration = Duration::from_mins(10);
 
 /// The working folder of a server of the user's file that names none.
 pub(crate) fn work_folder(data_dir: &Path, id: &str) -> PathBuf {
@@ -200,11 +202,18 @@ fn policy(server: &Server, settings: &Settings) -> ServerPolicy {
         only_for: None,
         alias: server.entry.alias.clone(),
         max_name_length: settings.tools.max_name_length,
+        patience: patience_for(server, &settings.limits),
         description: server.entry.description.clone(),
         extensions: mgp.map(|mgp| mgp.extensions.clone()).unwrap_or_default(),
         pins: pin_policy(server, settings, server.entry.pins).or_else(|| settings.gate.pins.map(pin_policy_of)),
         tool_pins: tool_pins.filter_map(|(name, pins)| Some((name, pins?))).collect(),
     }
+}
+
+/// How long a server may be silent about a call whose client hears that it goes on: what the operator said holds for every call.
+fn patience_for(server: &Server, limits: &config::Limits) -> Option<Duration> {
+    let is_said = server.entry.call_timeout.is_some() || limits.call_timeout != config::Limits::default().call_timeout;
+    (!is_said).then(|| HEARD_SILENCE.min(limits.call_timeout_max))
 }
 
 /// What is said of a server or a tool. What a project's file says can only be stricter than what the user wants of such

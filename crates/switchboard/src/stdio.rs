@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Outcome;
 use crate::arguments::{Common, Stdio};
 use crate::attach::socket::{ClientSocket, Tenure};
-use crate::control::Control;
+use crate::control::{Control, KernelKind, Post};
 use crate::failure::Failure;
 use crate::serve::goodbye;
 use crate::serve::reload::Reload;
@@ -42,7 +42,11 @@ pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
                 tell(&loaded);
                 let grace = loaded.config.settings.limits.shutdown_grace;
                 let (sources, loaded, profile) = (&sources, &loaded, profile.as_deref());
-                let again = |leaving| attach::running_or_started(common, sources, loaded, profile, leaving);
+                let again = |leaving| async move {
+                    // The files may say something else by now, and the next kernel has what they say.
+                    let now = read_again(sources).await.unwrap_or_else(|| loaded.clone());
+                    attach::running_or_started(common, sources, &now, profile, leaving).await
+                };
                 return attach::relay(attached, signals, grace, again).await;
             }
             Err(failure) => {
@@ -52,6 +56,12 @@ pub(crate) async fn run(common: &Common, options: &Stdio) -> Outcome {
         }
     }
     own(signals, sources, loaded, profile).await
+}
+
+/// The configuration as it is now, if it can be read.
+async fn read_again(sources: &Sources) -> Option<Loaded> {
+    let sources = sources.clone();
+    tokio::task::spawn_blocking(move || switchboard_config::load(&sources).ok()).await.ok()?
 }
 
 /// What a person should know who starts a client.
@@ -72,14 +82,14 @@ struct Hosted {
     /// How clients over a stream are served.
     options: DuplexOptions,
     store: Store,
-    memory: Option<memory::BuiltIn>,
+    memory: memory::MemorySwitch,
     reload: Reload,
     following: CancellationToken,
     _control: Option<Control>,
 }
 
 impl Hosted {
-    async fn start(sources: Sources, loaded: Loaded) -> Result<Self, Failure> {
+    async fn start(sources: Sources, loaded: Loaded, post: Post) -> Result<Self, Failure> {
         tell(&loaded);
         let settings = loaded.config.settings.clone();
         let store = storage::open_for_kernel(&loaded).await?;
@@ -91,12 +101,12 @@ impl Hosted {
         kernel_options.tools.judge = specs::judge(&settings)?;
         let kernel = Kernel::new(kernel_options);
         let options = stream_options(&settings);
-        let memory = memory::start(&loaded)?;
-        let built_in = memory.iter().map(|memory| memory.spec.clone()).collect();
+        let memory = memory::MemorySwitch::default();
+        let built_in = memory.spec(&loaded)?;
         let registered = server_builder::kept(&loaded.data_dir);
         let (config, data_dir) = (loaded.config.clone(), loaded.data_dir.clone());
-        let reload = Reload::start(kernel.clone(), credentials, sources, loaded, built_in);
-        let control = Control::open(kernel.clone(), reload.reread(), None, &data_dir);
+        let reload = Reload::start(kernel.clone(), credentials, sources, loaded, (memory.clone(), built_in));
+        let control = Control::open(kernel.clone(), reload.reread(), post, &data_dir);
         kernel.restore(registered);
         known::tell_when_known(kernel.clone(), store.clone(), config);
         Ok(Self { kernel, settings, options, store, memory, reload, following, _control: control })
@@ -113,7 +123,7 @@ impl Hosted {
 
     /// Ends what is left. `ended` is whether nobody was impatient.
     async fn close(self, ended: bool) -> Outcome {
-        memory::close(self.memory.as_ref()).await;
+        self.memory.close().await;
         self.following.cancel();
         let _ = self.store.close().await;
         if ended { Ok(()) } else { Err(Failure::said()) }
@@ -129,7 +139,7 @@ pub(crate) fn stream_options(settings: &Settings) -> DuplexOptions {
 }
 
 async fn own(mut signals: Signals, sources: Sources, loaded: Loaded, profile: Option<Arc<str>>) -> Outcome {
-    let hosted = Hosted::start(sources, loaded).await?;
+    let hosted = Hosted::start(sources, loaded, Post::of(KernelKind::Own, None)).await?;
     let kernel = &hosted.kernel;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
     let started =
@@ -168,14 +178,17 @@ pub(crate) async fn share(common: &Common) -> Outcome {
     let sources = setup::sources(common)?;
     let loaded = switchboard_config::load(&sources)?;
     let data_dir = loaded.data_dir.clone();
-    let hosted = Hosted::start(sources.clone(), loaded).await?;
+    let post = Post::of(KernelKind::Shared, None);
+    let (end, tenure) = (post.end.clone(), (Tenure::Shared, post.clients.clone()));
+    let hosted = Hosted::start(sources.clone(), loaded, post).await?;
     let joined = (sources, hosted.reload.reread());
-    let socket = ClientSocket::open(hosted.kernel.clone(), joined, hosted.options.clone(), &data_dir, Tenure::Shared)?;
+    let socket = ClientSocket::open(hosted.kernel.clone(), joined, hosted.options.clone(), &data_dir, tenure)?;
     tracing::info!("a kernel for the clients of {} is there", data_dir.display());
     let _log = tokio::spawn(attach::look_after_log(data_dir.clone()));
     tokio::select! {
         () = socket.deserted(hosted.settings.limits.linger) => tracing::info!("the last client has left"),
         () = socket.retired() => tracing::info!("another kernel takes over its clients"),
+        () = end.cancelled() => {}
         () = signals.next() => {}
     }
     // Nobody comes any more: who looks for a kernel now starts another.

@@ -85,6 +85,9 @@ pub struct ServerPolicy {
     pub alias: Option<String>,
     /// How long the names of its tools may be, as clients see them.
     pub max_name_length: usize,
+    /// How long it may be silent about a call whose client hears meanwhile that it goes on, or asked for a task. `None`: as long as about
+    /// any other.
+    pub patience: Option<Duration>,
     /// What it is for, in the operator's words.
     pub description: Option<String>,
     /// What of MGP it speaks, by its configuration: what is told of it before it is connected.
@@ -183,6 +186,7 @@ impl Default for ServerPolicy {
             only_for: None,
             alias: None,
             max_name_length: crate::names::MAX_EXPOSED_CHARS,
+            patience: None,
             description: None,
             extensions: Vec::new(),
             pins: None,

@@ -47,6 +47,7 @@ const EFFECTS: &[Effect] = &[
             files("contextgraph", &["tools/gwt.rs"], "the time of a network of oscillators, which no clock tells"),
             files("identity", &["oidc.rs", "token_cache.rs", "vault.rs"], "tokens expire"),
             files("gate", &["attempt.rs", "permit.rs", "record.rs"], "what is put on record has a time, and took some"),
+            files("gate", &["progress.rs"], "a client that hears of its call is told at intervals"),
             files(
                 "gate",
                 &["confirm.rs", "confirm/callback.rs", "confirm/ending.rs", "pending_confirmations.rs"],

@@ -48,7 +48,7 @@ const CRATE_LINES: [(&str, usize); 24] = [
     ("sdk", 5_000),
     ("services", 9_000),
     ("store", 7_000),
-    ("switchboard", 17_000),
+    ("switchboard", 18_000),
     ("transport", 8_000),
     ("upstream", 5_000),
     ("validators", 57_000),

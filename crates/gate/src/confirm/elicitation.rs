@@ -58,10 +58,15 @@ fn elicitation(context: &Context, message: &str) -> Raw {
     Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
 }
 
-/// What was answered; whatever is no clear yes is a no. The schema that was sent requires a decision, so an accepted form
+/// What was answered; whatever is no clear yes is a no, and a question that was closed without a choice (`cancel`, as MCP has it) is
+/// not answered. The schema that was sent requires a decision, so an accepted form
 /// without one, or with one in another shape, says nothing that could be acted upon.
 pub(super) fn read_elicitation(result: &Raw) -> Answered {
-    let accepted = result.member("action").and_then(|action| action.as_text()).as_deref() == Some("accept");
+    let action = result.member("action").and_then(|action| action.as_text());
+    if action.as_deref() == Some("cancel") {
+        return Answered::Closed;
+    }
+    let accepted = action.as_deref() == Some("accept");
     let decision = result.at(&["content", "decision"]).and_then(|decision| decision.as_text());
     match (accepted, decision.as_deref()) {
         (true, Some("once")) => Answered::Yes(Reuse::Once),
@@ -106,6 +111,7 @@ mod tests {
         }
         for no in [
             r#"{"action":"accept"}"#,
+            r#"{"action":"cancel","content":{"decision":"once"}}"#,
             r#"{"action":"accept","content":{}}"#,
             r#"{"action":"accept","content":null}"#,
             r#"{"action":"accept","content":"once"}"#,
@@ -116,6 +122,21 @@ mod tests {
             r#"{"content":{"decision":"once"}}"#,
         ] {
             assert!(!read(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn only_a_question_that_was_closed_is_not_answered() {
+        for (answer, expected) in [
+            (r#"{"action":"cancel"}"#, Answered::Closed),
+            (r#"{"action":"cancel","content":{"decision":"once"}}"#, Answered::Closed),
+            (r#"{"action":"decline"}"#, Answered::No),
+            (r#"{"action":"Cancel"}"#, Answered::No),
+            (r#"{"action":["cancel"]}"#, Answered::No),
+            ("{}", Answered::No),
+        ] {
+            let result = Raw::parse(answer.as_bytes().to_vec(), &Limits::default()).unwrap();
+            assert_eq!(read_elicitation(&result), expected, "{answer}");
         }
     }
 }

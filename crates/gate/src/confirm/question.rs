@@ -16,6 +16,7 @@ use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall,
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
 
+use super::ending::SOON;
 use super::{ANSWER_TTL, MOST_OF_ONE, later, unanswerable};
 use crate::Gate;
 use crate::audit::{self, event, result, step};
@@ -44,10 +45,17 @@ pub(super) struct Question<'a> {
     pub(super) message: String,
     /// The command after which it is asked about less.
     pub(super) ask_less: Option<String>,
+    /// Until when the caller waits for the answer; `None` for one that gets the question as its answer, and calls again with what
+    /// its user said.
+    pub(super) waits_until: Option<Timestamp>,
 }
 
+/// The word for a caller that has got another answer meanwhile.
+const CALLER_GONE: &str = "gone";
+
 impl Question<'_> {
-    fn held(&self, now: Timestamp, reason: ConfirmReason) -> HeldCall {
+    /// What whoever decides is shown of the call, and of its caller.
+    fn shown(&self, caller: &str) -> Option<Box<RawValue>> {
         let context = self.attempt.context;
         let client = context.caller.info.as_ref().and_then(|info| info.member("name")?.as_text());
         let hash = |digest: Digest| Raw::string(&digest.to_string());
@@ -63,7 +71,22 @@ impl Question<'_> {
             .set_optional("client", client.map(|client| Raw::string(&client)))
             .set_optional("ask_less", self.ask_less.as_deref().map(Raw::string))
             .set_optional("server_says", server_says(self.attempt).map(|said| Raw::string(&said)))
+            .set("caller", Raw::string(caller))
+            .set_optional("caller_waits_until", self.waits_until.map(|until| Raw::string(&until.to_string())))
             .finish();
+        RawValue::from_string(shown.as_str().to_owned()).ok()
+    }
+
+    /// Lets whoever decides later know that the caller has got another answer: a yes is for the same call when it comes again.
+    pub(super) async fn note_left(&self) {
+        if let Some(shown) = self.shown(CALLER_GONE) {
+            let _ = tokio::time::timeout(SOON, self.approvals.show(&self.id, &shown)).await;
+        }
+    }
+
+    fn held(&self, now: Timestamp, reason: ConfirmReason) -> HeldCall {
+        let context = self.attempt.context;
+        let caller = if self.waits_until.is_some() { "waits" } else { "comes_back" };
         HeldCall {
             id: self.id.clone(),
             principal: context.session.principal.as_ref().to_owned(),
@@ -71,7 +94,7 @@ impl Question<'_> {
             server: self.attempt.server.id().as_ref().to_owned(),
             tool: self.attempt.tool.to_owned(),
             arguments: self.agreed,
-            shown: RawValue::from_string(shown.as_str().to_owned()).ok(),
+            shown: self.shown(caller),
             reason: reason.as_str().to_owned(),
             token: Some(Digest::of(self.token().as_bytes())),
             created_at: now,

@@ -180,7 +180,8 @@ impl Shown {
         Self::new(pin.to_owned(), &raw, raw.clone())
     }
 
-    fn of_instructions(text: &str) -> Self {
+    /// The instructions of a server.
+    pub(crate) fn of_instructions(text: &str) -> Self {
         let counted = Edit::empty().set("text", Raw::string(text)).finish();
         let raw = told_to_model(INSTRUCTIONS, &counted);
         Self::new(INSTRUCTIONS.to_owned(), &counted, raw)

@@ -325,14 +325,14 @@ impl Kernel {
         })
     }
 
-    fn execute_once<'a>(
-        &'a self,
-        context: &'a Context,
-        call: &'a ToolCall,
-        request: Request,
-    ) -> impl Future<Output = Result<Reply, Fault>> + 'a {
+    async fn execute_once(&self, context: &Context, call: &ToolCall, request: Request) -> Result<Reply, Fault> {
         let called = Called { name: &call.name, trace: &call.trace, agreed: call.agreed };
-        self.execute(context, &call.view, &call.server, &call.route, request, &call.params, called, None)
+        let executed =
+            self.execute(context, &call.view, &call.server, &call.route, request, &call.params, called, None);
+        match call.params.get("_meta").and_then(|meta| meta.member("progressToken")) {
+            Some(token) => Box::pin(waiting::with_signs_of_life(context, call.server.id(), &token, executed)).await,
+            None => executed.await,
+        }
     }
 
     /// Makes a call that failed again, as often as that is allowed and helps. What comes of it, and the tool that is to be
@@ -351,7 +351,14 @@ impl Kernel {
         let exchange = self.exchange();
         loop {
             match exchange.after_failure(context, &call.server, &repeatable, &mut again, &outcome).await {
-                NextAttempt::Call(request) => outcome = self.execute_once(context, call, *request).await,
+                NextAttempt::Call(request) => {
+                    // Said by us, so that what the server counts from nought again goes on above what was told.
+                    if let Some(token) = call.params.get("_meta").and_then(|meta| meta.member("progressToken")) {
+                        let message = format!("server `{}` did not finish; the call is made again", call.server.id());
+                        let _ = context.remote.notify(gate::still_waits(&token, &message));
+                    }
+                    outcome = self.execute_once(context, call, *request).await;
+                }
                 NextAttempt::Tool(other) if fall_back => return (outcome, instead(call, &other, &again)),
                 NextAttempt::Tool(_) | NextAttempt::Nothing => return (outcome, None),
             }

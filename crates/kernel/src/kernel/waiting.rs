@@ -23,6 +23,9 @@ use crate::services::table;
 /// several: what it is told of them does not depend on a single one.
 const HELLO_WAIT: Duration = Duration::from_secs(1);
 
+/// How long nothing was heard of a call before its client is told that it goes on.
+const SILENCE: Duration = Duration::from_millis(4_500);
+
 /// Waits until `is_known` holds, while servers are starting: the others do not wait for one that hangs.
 pub(super) async fn until_known(kernel: &Kernel, is_known: impl Fn(&View) -> bool + Send) {
     let (view, limit) = (kernel.view(), kernel.options().list_wait);
@@ -36,6 +39,33 @@ pub(super) async fn until_greeted(kernel: &Kernel, limit: Option<Duration>) {
     let longest = kernel.options().list_wait;
     let wait = if kernel.view().servers.len() > 1 { longest.min(HELLO_WAIT) } else { longest };
     kernel.wait_for_servers_within(limit.map_or(wait, |limit| wait.min(limit))).await;
+}
+
+/// Tells a client that asked for progress, from time to time, that its call goes on while the server says nothing of it: many clients
+/// wait longer for what they hear of, and a person sees that it is not forgotten.
+pub(super) async fn with_signs_of_life<T>(
+    context: &Context,
+    server: &str,
+    token: &Raw,
+    work: impl Future<Output = T>,
+) -> T {
+    let began = Instant::now();
+    let mut tick = tokio::time::interval_at(began + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = work.as_mut() => return done,
+            now = tick.tick() => {
+                let told = context.remote.last_progress();
+                if told.is_none_or(|told| now.saturating_duration_since(told) >= SILENCE) {
+                    let message = format!("server `{server}` works on it ({} s)", began.elapsed().as_secs());
+                    let _ = context.remote.notify(still_waits(token, &message));
+                }
+            }
+        }
+    }
 }
 
 /// A request for something that a client named, and that no server is known to have.
@@ -69,6 +99,7 @@ impl Named<'_> {
         let Some(limit) = starting.iter().map(|server| server.spec.start_timeout).max() else { return };
         let limit = limit.min(self.kernel.options().longest_call);
         let now = Instant::now();
+        starting.iter().for_each(|server| server.hurry());
         let ids: Vec<&str> = starting.iter().map(|server| &**server.id()).collect();
         let mut settling: FuturesUnordered<_> =
             starting.iter().map(|server| server.settled(now + server.spec.start_timeout.min(limit))).collect();

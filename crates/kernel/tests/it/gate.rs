@@ -24,6 +24,7 @@ mod own_codes;
 mod own_files;
 mod own_table;
 mod passages;
+mod patience;
 mod permissions;
 mod pin_versions;
 mod pins;

@@ -172,12 +172,6 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         Ok(in_part || self.awaits_servers(context, view).await)
     }
 
-    /// Whether a client is answered when it calls one of these tools. A person who tries what models have is listed
-    /// everything, and is answered all the same.
-    pub(crate) async fn answers_finding(&self, context: &Context) -> Result<bool, Fault> {
-        Ok(self.finds_tools(context, &*self.house.view()).await? || self.bearing(context).is_command_line)
-    }
-
     /// The tools for finding tools that a client has.
     pub async fn finding_tools(&self, context: &Context, view: &dyn ServerView) -> Vec<Raw> {
         if !self.finds_tools(context, view).await.unwrap_or_default() {

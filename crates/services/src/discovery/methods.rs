@@ -145,8 +145,8 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
     }
 
     /// What has the last word in a search.
-    fn judge(&self) -> Option<&Arc<Judge>> {
-        self.house.tool_context().judge.as_ref()
+    fn judge(&self) -> Option<Arc<Judge>> {
+        self.house.tool_context().judge.clone()
     }
 
     /// Notes that a tool was called through `mgp_tools_call`: it is loaded from now on.
@@ -191,7 +191,7 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
                 && server.is_none_or(|server| server_of(&**view, name).as_deref() == Some(server))
                 && status.is_none_or(|connected| is_connected(&**view, name) == connected)
         };
-        let found = self.discovery.find(self.judge(), &**view, &seen, &search, &fits).await;
+        let found = self.discovery.find(self.judge().as_ref(), &**view, &seen, &search, &fits).await;
         let found: Vec<FoundTool> = found.hits.iter().filter_map(|hit| FoundTool::of(&**view, &seen, hit)).collect();
         let (tools, names) = fitting(&found, self.budget_of(context).discovery_reserve);
         // Who agreed on finding tools asks for those it wants to keep. Others have no other way to see them in their list.
@@ -239,8 +239,9 @@ impl<H: FinderHouse + ?Sized> ToolFinder<'_, H> {
         for capability in wanted {
             let words = format!("{} {types}", capability.replace(['_', '-', '.'], " "));
             let search = Search::new(words.trim()).top(1);
+            let judge = self.judge();
             let best = |fits: &dyn Fn(&str) -> bool| {
-                let found = self.discovery.find(self.judge(), &**view, &seen, &search, fits);
+                let found = self.discovery.find(judge.as_ref(), &**view, &seen, &search, fits);
                 async { found.await.hits.into_iter().find(|hit| hit.relevance >= FITS) }
             };
             let quiet = |name: &str| risk_of(&**view, name).is_some_and(|risk| limit.is_none_or(|limit| risk <= limit));

@@ -68,7 +68,7 @@ pub(crate) struct Empty {
     pub(crate) is_draining: bool,
     audit: Arc<Auditor>,
     limits: Limits,
-    tools: ToolContext,
+    tools: Arc<ToolContext>,
     offers: ServerOffers,
     services: Arc<Services>,
     closing: CancellationToken,
@@ -81,7 +81,7 @@ impl Default for Empty {
             is_draining: false,
             audit: Arc::new(audit),
             limits: Limits::default(),
-            tools: ToolContext::default(),
+            tools: Arc::default(),
             offers: ServerOffers::default(),
             services: Arc::default(),
             closing: CancellationToken::new(),
@@ -357,8 +357,8 @@ impl GateAnswers for Empty {
 }
 
 impl Setup for Empty {
-    fn tool_context(&self) -> &ToolContext {
-        &self.tools
+    fn tool_context(&self) -> Arc<ToolContext> {
+        self.tools.clone()
     }
 
     fn server_offers(&self) -> &ServerOffers {

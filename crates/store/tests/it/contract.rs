@@ -50,6 +50,7 @@ pub(crate) const CASES: &[(&str, Case)] = cases![
     approvals::one_use_passes_once,
     approvals::what_stands_is_listed_until_it_ends_or_is_taken_back,
     approvals::bound_to_the_call,
+    approvals::shown_again,
     approvals::expiry_is_to_the_instant,
     approvals::standing_ones_serve_their_session_or_all,
     approvals::are_decided_together_and_only_once,

@@ -36,6 +36,20 @@ pub(crate) enum Order {
     /// End a server after the calls that run, and start it again
     #[command(after_help = "Example:\n  switchboard servers restart git")]
     Restart(ServerOrder),
+    /// Switch a server off in its file: it stays there, and is not started any more
+    #[command(after_help = "Example:\n  switchboard servers disable github")]
+    Disable(ServerSwitch),
+    /// Switch a server on again in its file
+    #[command(after_help = "Example:\n  switchboard servers enable github")]
+    Enable(ServerSwitch),
+}
+
+/// Which server is switched off or on.
+#[derive(Debug, Args)]
+pub(crate) struct ServerSwitch {
+    /// The server
+    #[arg(value_name = "NAME")]
+    pub(crate) server: String,
 }
 
 /// Which server.
@@ -57,21 +71,16 @@ impl Order {
             Self::Stop(_) => "stop",
             Self::Drain(_) => "drain",
             Self::Restart(_) => "restart",
+            Self::Disable(_) => "disable",
+            Self::Enable(_) => "enable",
         }
     }
 
     /// The state it leads to.
     pub(crate) const fn goal(&self) -> &'static str {
         match self {
-            Self::Start(_) | Self::Restart(_) => "connected",
-            Self::Stop(_) | Self::Drain(_) => "disconnected",
-        }
-    }
-
-    /// Which server.
-    pub(crate) const fn server(&self) -> &ServerOrder {
-        match self {
-            Self::Start(server) | Self::Stop(server) | Self::Drain(server) | Self::Restart(server) => server,
+            Self::Start(_) | Self::Restart(_) | Self::Enable(_) => "connected",
+            Self::Stop(_) | Self::Drain(_) | Self::Disable(_) => "disconnected",
         }
     }
 }

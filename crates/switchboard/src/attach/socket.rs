@@ -77,10 +77,10 @@ impl ClientSocket {
         (sources, reread): (Sources, Reread),
         options: DuplexOptions,
         data_dir: &Path,
-        tenure: Tenure,
+        (tenure, counted): (Tenure, Arc<watch::Sender<usize>>),
     ) -> io::Result<Self> {
         let (listener, path) = control::bind(data_dir, ENDING)?;
-        let (sender, clients) = watch::channel(0);
+        let clients = counted.subscribe();
         let [leaving, ended, retired] = std::array::from_fn(|_| CancellationToken::new());
         let told = (tenure == Tenure::Shared).then(|| retired.clone());
         let house = House {
@@ -88,7 +88,7 @@ impl ClientSocket {
             sources,
             reread,
             options,
-            clients: Arc::new(sender),
+            clients: counted,
             leaving: leaving.clone(),
             ended: ended.clone(),
             retired: told,

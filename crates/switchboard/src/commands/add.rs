@@ -6,12 +6,14 @@ use serde_json::json;
 use switchboard_config::{
     EditError, Secret, ServerEntry, Sources, Transport, Trust, add_server, load, remove_server, write_replacing,
 };
+use switchboard_store::PinState;
 
 use crate::Outcome;
 use crate::arguments::{Add, Common, Remove};
+use crate::commands::operator_session::OperatorSession;
 use crate::control::Running;
 use crate::failure::Failure;
-use crate::{screen, setup, specs};
+use crate::{screen, setup, specs, storage};
 
 pub(crate) async fn run(common: &Common, options: Add) -> Outcome {
     let project = options.project;
@@ -59,18 +61,47 @@ pub(crate) async fn remove(common: &Common, options: &Remove) -> Outcome {
     let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
     Running::all_take_over(common).await;
     let left = work_folder_left(common, options)?;
+    let forgotten = forget_held(common, &options.name).await?;
     if common.json {
-        screen::json(&json!({"id": options.name, "file": file, "backup": backup, "folder_left": left}));
+        screen::json(&json!({
+            "id": options.name, "file": file, "backup": backup, "folder_left": left, "definitions_forgotten": forgotten,
+        }));
         return Ok(());
     }
     screen::out(format_args!("removed \"{}\" from {}", options.name, file.display()));
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
+    match forgotten {
+        0 => {}
+        1 => screen::out("a definition of it that was held back is forgotten"),
+        several => screen::out(format_args!("{several} definitions of it that were held back are forgotten")),
+    }
     if let Some(folder) = left {
         screen::out(format_args!("it left files in {}; remove them if nobody needs them", folder.display()));
     }
     Ok(())
+}
+
+/// Nobody is asked any more about definitions of a server that is declared nowhere: those that are held back are forgotten. What was
+/// accepted is remembered for the day when it comes back.
+async fn forget_held(common: &Common, name: &str) -> Result<usize, Failure> {
+    let loaded = load(&setup::sources(common)?)?;
+    if loaded.config.server(name).is_some() || !storage::exists(&loaded) {
+        return Ok(0);
+    }
+    let desk = OperatorSession::open(common).await?;
+    let forgotten = async {
+        let pins = desk.office.store().pins().list(Some(name)).await?;
+        let mut count = 0;
+        for pin in pins.iter().filter(|pin| pin.state == PinState::Quarantined) {
+            count += desk.office.forget_definitions(name, Some(&pin.tool)).await?;
+        }
+        Ok(count)
+    };
+    let forgotten = forgotten.await;
+    desk.close().await;
+    forgotten
 }
 
 /// Takes the working folder of a server away that is declared nowhere any more, where it is empty. One in which it left files is given

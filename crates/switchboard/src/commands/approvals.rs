@@ -48,11 +48,12 @@ pub(crate) async fn run(common: &Common, command: Option<&ApprovalsCommand>) -> 
     outcome
 }
 
-/// Everything that waits for a decision, oldest first of its kind.
+/// Everything that waits for a decision: held calls first, the newest before all.
 async fn waiting(desk: &OperatorSession) -> Result<Vec<Item>, Failure> {
     let store = desk.office.store();
     let now = Timestamp::now();
-    let calls = store.approvals().pending(now, MAX_SHOWN_CALLS).await?;
+    let mut calls = store.approvals().pending(now, MAX_SHOWN_CALLS).await?;
+    calls.reverse();
     let mut permissions = store.grants().load().await?.permissions;
     permissions.retain(|permission| permission.decision == PermissionDecision::Deferred);
     permissions.sort_by(|a, b| (&a.server, &a.permission).cmp(&(&b.server, &b.permission)));
@@ -173,7 +174,9 @@ async fn decide(desk: &OperatorSession, item: &Item, answer: &Answer) -> Result<
                 (_, Verdict::Deny) => Ok("denied".to_owned()),
                 (_, Verdict::Approve(reuse)) => {
                     let end = Some(end).filter(|end| *end != Timestamp::MAX);
-                    Ok(format!("approved {}, {}", words(reuse), until(end)))
+                    let caller =
+                        item.caller(now).map_or_else(String::new, |caller| format!("; {}", caller.after_a_yes()));
+                    Ok(format!("approved {}, {}{caller}", words(reuse), until(end)))
                 }
             }
         }

@@ -166,53 +166,75 @@ fn names(replaced: &Replaced, wanted: bool) -> Vec<&str> {
     replaced.taken.iter().filter(|_| wanted).map(|taken| taken.name.as_str()).collect()
 }
 
-pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
-    let (client, file) = place(common, options)?;
+/// What was done to a client's file, or would be.
+pub(crate) struct Undone {
+    pub(crate) file: PathBuf,
+    pub(crate) backup: Option<PathBuf>,
+    /// Entries that were put back, and those that were not because the file has others of their names.
+    pub(crate) back: Vec<String>,
+    pub(crate) left: Vec<String>,
+    text: String,
+}
+
+impl Undone {
+    /// Says it.
+    pub(crate) fn tell(&self) {
+        screen::out(format_args!("took Switchboard out of {}", self.file.display()));
+        if let Some(backup) = &self.backup {
+            screen::out(format_args!("the file as it was: {}", backup.display()));
+        }
+        if !self.back.is_empty() {
+            let named = screen::plain_line(&self.back.join(", "));
+            screen::out(format_args!("put back {}: {named}", servers(self.back.len())));
+        }
+        for name in &self.left {
+            screen::note(format_args!("{} was not put back: the file has one of that name", screen::plain_line(name)));
+        }
+    }
+}
+
+/// Takes Switchboard out of a client's file; `None` where it is not in there.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub(crate) fn take_out(common: &Common, client: Client, file: &Path, dry_run: bool) -> Result<Option<Undone>, Failure> {
     let kept = TakenEntries::read(&UserFile::read(common)?.data_dir, client)?;
-    let before = setup::text_to_change(&file)?;
-    let failed = |error| unchanged(&file, &error);
+    let before = setup::text_to_change(file)?;
+    let failed = |error| unchanged(file, &error);
     let text = before.as_deref().unwrap_or_default();
     let without = client.disconnected(text).map_err(failed)?;
     let own = client.other_entries(text, is_this_program);
     if without.is_none() && own.is_empty() && kept.entries.is_empty() {
-        return Err(Failure::failed(format!("{} has no entry of Switchboard", file.display())));
+        return Ok(None);
     }
     let without = without.as_deref().unwrap_or(text);
     let without = client.without(without, own.iter().map(|(name, _)| name.as_str())).map_err(failed)?;
     let (after, left) = client.restored(&without, &kept.entries).map_err(failed)?;
-    if options.dry_run {
-        if common.json {
-            screen::json(&json!({"client": client.as_str(), "file": file, "text": after, "left": left}));
-        } else {
-            screen::out(after.trim_end());
-        }
-        return Ok(());
+    let stays = |name: &&str| !left.iter().any(|left| left == name);
+    let back = kept.entries.iter().map(|entry| entry.name.as_str()).filter(stays).map(str::to_owned).collect();
+    let mut undone = Undone { file: file.to_owned(), backup: None, back, left, text: after };
+    if !dry_run {
+        let stamp = before.is_some().then(setup::stamp);
+        undone.backup = write_replacing(file, before.as_deref(), &undone.text, stamp.as_deref())?;
+        kept.forget();
     }
-    let stamp = before.is_some().then(setup::stamp);
-    let backup = write_replacing(&file, before.as_deref(), &after, stamp.as_deref())?;
-    kept.forget();
-    let back: Vec<&str> = kept
-        .entries
-        .iter()
-        .map(|entry| entry.name.as_str())
-        .filter(|name| !left.iter().any(|left| left == name))
-        .collect();
-    if common.json {
-        screen::json(&json!({
-            "client": client.as_str(), "file": file, "backup": backup, "restored": back, "left": left,
-        }));
-        return Ok(());
-    }
-    screen::out(format_args!("took Switchboard out of {}", file.display()));
-    if let Some(backup) = backup {
-        screen::out(format_args!("the file as it was: {}", backup.display()));
-    }
-    if !back.is_empty() {
-        let named = screen::plain_line(&back.join(", "));
-        screen::out(format_args!("put back {}: {named}", servers(back.len())));
-    }
-    for name in &left {
-        screen::note(format_args!("{} was not put back: the file has one of that name", screen::plain_line(name)));
+    Ok(Some(undone))
+}
+
+pub(crate) fn undo(common: &Common, options: &ClientFile) -> Outcome {
+    let (client, file) = place(common, options)?;
+    let Some(undone) = take_out(common, client, &file, options.dry_run)? else {
+        return Err(Failure::failed(format!("{} has no entry of Switchboard", file.display())));
+    };
+    let Undone { file, backup, back, left, text } = &undone;
+    let client = client.as_str();
+    match (options.dry_run, common.json) {
+        (true, true) => screen::json(&json!({"client": client, "file": file, "text": text, "left": left})),
+        (true, false) => screen::out(text.trim_end()),
+        (false, true) => screen::json(&json!({
+            "client": client, "file": file, "backup": backup, "restored": back, "left": left,
+        })),
+        (false, false) => undone.tell(),
     }
     Ok(())
 }

@@ -233,6 +233,12 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
             ("disabled", _) => report.note(&name, "is switched off", None),
             // At a kernel where other variables hold it may be ready.
             ("faulty" | "untrusted", Some(error)) => report.problem(&name, &error.to_string(), None),
+            // Where the kernel has the variables that are missing here, the entry is not faulty there.
+            ("ready" | "asleep", Some(error)) if !differs && sight.process().is_some() => {
+                let next =
+                    "what runs is the entry as it was before; with the next start of the kernel the server is gone";
+                report.problem(&name, &error.to_string(), Some(next.to_owned()));
+            }
             ("ready" | "asleep", _) => {
                 let speaks = line.speaks().unwrap_or_default();
                 report.fine(&name, &format!("{starts}, speaks {speaks}, offers {}", offered(line.counts())));

@@ -1,6 +1,7 @@
 //! `switchboard servers`: how each configured server is.
 
 mod live;
+mod switch;
 
 use serde_json::{Value, json};
 use switchboard_config::{Config, Endpoint, ErrorKind, Server};
@@ -9,7 +10,7 @@ use switchboard_protocol::{Era, Revision};
 use switchboard_wire::Raw;
 
 use crate::Outcome;
-use crate::arguments::{Common, Servers};
+use crate::arguments::{Common, Order, Servers};
 use crate::commands::login::has_own_credentials;
 use crate::listing;
 use crate::memory;
@@ -24,7 +25,11 @@ const BRIEF: usize = 160;
 /// Shows, or orders, what kernels that run do.
 pub(crate) async fn live(common: &Common, options: &Servers) -> Outcome {
     match &options.order {
-        Some(order) => live::order(common, order, order.server()).await,
+        Some(order @ (Order::Start(server) | Order::Stop(server) | Order::Drain(server) | Order::Restart(server))) => {
+            live::order(common, order, server).await
+        }
+        Some(Order::Disable(which)) => switch::run(common, &which.server, false).await,
+        Some(Order::Enable(which)) => switch::run(common, &which.server, true).await,
         None => live::watch(common, options).await,
     }
 }
@@ -112,6 +117,11 @@ fn told(definitions: &[(String, String)]) -> Vec<Value> {
     definitions.iter().map(|(name, why)| json!({"name": name, "why": why})).collect()
 }
 
+/// Whether a fault is one of the file, wherever it is read: a variable may be set where the kernel was started.
+const fn is_of_the_file(kind: &ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::MissingVariable { .. } | ErrorKind::Untrusted | ErrorKind::BadValue { .. })
+}
+
 /// Whether a person could help by logging in: the server wants credentials, and the configuration has none.
 fn needs_login(server: &Server, why: &str) -> bool {
     let can = matches!(server.endpoint(), Ok(Endpoint::Http(http)) if !http.legacy_sse && !has_own_credentials(http));
@@ -141,7 +151,11 @@ impl Line {
                 let unfit = status.hidden.iter().filter(|hidden| hidden.unfit).count();
                 let unfit = (unfit > 0)
                     .then(|| format!("{unfit} of its definitions not shown, because clients would refuse the list"));
-                let others = status.problems.iter().cloned().chain(waits_for(status)).chain(unfit);
+                // A kernel keeps what it had; whether that is meant is for the operator to see.
+                let faulty = server.problem().filter(|error| is_of_the_file(error.kind()));
+                let faulty =
+                    faulty.map(|error| format!("its entry is faulty and was not taken over: {}", error.kind()));
+                let others = status.problems.iter().cloned().chain(faulty).chain(waits_for(status)).chain(unfit);
                 let others: Vec<String> = others.collect();
                 (word, why.map(str::to_owned).or_else(|| (!others.is_empty()).then(|| others.join("; "))))
             }

@@ -87,6 +87,11 @@ async fn understood(loaded: &Loaded, store: &Store, scopes: &[String]) -> Result
         let shown = plain(scope);
         let hint = |near: Option<&str>| near.map(|near| format!("; did you mean {}?", plain(near))).unwrap_or_default();
         let word = match scope.split_once(':') {
+            // By its alias as well: what is written into the token is the id.
+            Some(("server", name)) if setup::server_named(config, name).is_some_and(|server| server.id() != name) => {
+                let id = setup::server_named(config, name).map_or(name, |server| server.id());
+                format!("server:{id}")
+            }
             Some(("server", id)) if config.server(id).is_none() && id != memory::ID && !known.has_seen(id) => {
                 let ids: Vec<&str> = config.servers.iter().map(switchboard_config::Server::id).collect();
                 let near = switchboard_config::nearest(id, &ids);

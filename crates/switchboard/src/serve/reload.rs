@@ -19,6 +19,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::settings;
+use crate::memory::MemorySwitch;
 use crate::{setup, specs};
 
 /// How often the files are looked at without a report.
@@ -89,13 +90,13 @@ impl Reread {
 
 impl Reload {
     /// Gives the configuration to the kernel, and every later one as well.
-    /// `built_in` are servers that no file names; one of a file takes the place of one of the same id.
+    /// The memory is a server that no file names; one of a file takes the place of one of the same id.
     pub(crate) fn start(
         kernel: Kernel,
         credentials: Arc<UpstreamCredentials>,
         sources: Sources,
         loaded: Loaded,
-        built_in: Vec<ServerSpec>,
+        (memory, built_in): (MemorySwitch, Option<ServerSpec>),
     ) -> Self {
         let (asked, mut asking) = mpsc::channel(MAX_ASKING);
         let reload = Self { stop: CancellationToken::new(), counts: Arc::default(), asked };
@@ -108,6 +109,7 @@ impl Reload {
             begun: loaded.config.settings.clone(),
             config: Config::default(),
             applied: Vec::new(),
+            memory,
             built_in,
             counts: reload.counts.clone(),
         };
@@ -154,7 +156,8 @@ struct Watched {
     begun: Settings,
     config: Config,
     applied: Vec<ServerSpec>,
-    built_in: Vec<ServerSpec>,
+    memory: MemorySwitch,
+    built_in: Option<ServerSpec>,
     counts: Arc<Reloads>,
 }
 
@@ -248,9 +251,19 @@ impl Watched {
         }
         if !changed.now.is_empty() {
             self.kernel.judge_by(options.gate);
+            if changed.now.contains(&settings::TOOL_CONTEXT) {
+                self.kernel.list_by(options.tools);
+            }
             tracing::info!(keys = changed.now.join(", "), "these changed settings hold from now on");
         }
         *self.counts.next_start.lock() = settings::changed(&self.begun, &loaded.config.settings).next_start;
+        match self.memory.spec(&loaded) {
+            Ok(spec) => self.built_in = spec,
+            Err(failure) => {
+                let why = failure.message().unwrap_or_default().to_owned();
+                tracing::error!(why, "the memory is not among the servers");
+            }
+        }
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let list = |ids: &[String]| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
         tracing::info!(

@@ -2,7 +2,10 @@
 //!
 //! How calls are judged can change between two calls. What sockets, files and bounds were made with cannot.
 
-use switchboard_config::Settings;
+use switchboard_config::{MemorySettings, Settings, ToolSettings};
+
+/// The section that says which tools clients are given.
+pub(crate) const TOOL_CONTEXT: &str = "[tool_context]";
 
 /// The changed keys, by what becomes of them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -56,8 +59,9 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*breaker != new.breaker, "[breaker]");
     note(*retry != new.retry, "[retry]");
     note(*auth != new.auth, "[auth]");
-    note(*memory != new.memory, "[memory]");
-    note(*tools != new.tools, "[tool_context]");
+    // Whether there is one can change; what it was opened with cannot.
+    note(MemorySettings { enabled: new.memory.enabled, ..memory.clone() } != new.memory, "[memory]");
+    note(tools.model != new.tools.model, "`model` of [tool_context]");
     note(*discovery != new.discovery, "[discovery]");
     note(gate.audit_keep_days != new.gate.audit_keep_days, "audit_keep_days");
     let mut note = |differs: bool, key| {
@@ -68,6 +72,8 @@ pub(crate) fn changed(old: &Settings, new: &Settings) -> Changed {
     note(*approval_policy != new.approval_policy, "approval_policy");
     note(*default_policy != new.default_policy, "default_policy");
     note(*profiles != new.profiles, "[profiles]");
+    note(memory.enabled != new.memory.enabled, "`enabled` of [memory]");
+    note(ToolSettings { model: new.tools.model.clone(), ..tools.clone() } != new.tools, TOOL_CONTEXT);
     // Servers are started again with it.
     note(*pass_env != new.pass_env, "pass_env");
     let mut rest = new.gate.clone();
@@ -100,6 +106,14 @@ mod tests {
             ("[gate]\naudit_keep_days = 3", &[], &["audit_keep_days"]),
             ("[gate]\naudit_keep_days = 3\naudit_arguments = true", &["[gate]"], &["audit_keep_days"]),
             ("listen = '127.0.0.1:1'", &[], &["listen"]),
+            ("[tool_context.clients.cursor]\nlevel = 'all'", &["[tool_context]"], &[]),
+            (
+                "[tool_context]\nmodel = '/srv/m'\nmax_tokens = 9000",
+                &["[tool_context]"],
+                &["`model` of [tool_context]"],
+            ),
+            ("[memory]\nenabled = false", &["`enabled` of [memory]"], &[]),
+            ("[memory]\nenabled = true\nspace = 'x'", &["`enabled` of [memory]"], &["[memory]"]),
             ("store = 'x.db'\nisolation = 'trust'", &[], &["store", "isolation"]),
             ("[limits]\nmessage_bytes = 100000", &[], &["[limits]"]),
             ("[discovery.register]\nenabled = true", &[], &["[discovery]"]),

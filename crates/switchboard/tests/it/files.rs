@@ -36,6 +36,62 @@ fn add_and_remove_keep_the_rest_of_the_file() {
     assert!(home.run(&["remove", "two"]).err(1).contains("no server \"two\""));
 }
 
+#[test]
+fn a_server_is_switched_off_and_on_in_its_file() {
+    let home = Home::new();
+    let text = format!(
+        "{}# why\n[[servers]]\nid = 'hub'\ncommand = 'x'\nenv = {{ KEY = '${{NEVER_SET}}' }}\n",
+        server("time", &[])
+    );
+    home.configure(&text);
+    assert!(home.run(&["grant", "--principal", "a", "--server", "time"]).stderr.contains("NEVER_SET"));
+    home.run(&["servers", "disable", "hub"]).ok();
+    let ran = home.run(&["grant", "--principal", "a", "--server", "time"]);
+    assert!(!ran.stderr.contains("NEVER_SET"), "one that is switched off is no warning in every command: {ran:?}");
+    let servers = home.run(&["servers", "--json"]).json();
+    assert_eq!(servers["servers"][1]["state"], "disabled", "{servers}");
+    assert!(home.run(&["servers", "disable", "hub"]).ok().contains("before"));
+    home.run(&["servers", "enable", "hub"]).ok();
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), text);
+    assert!(home.run(&["servers", "disable", "nobody"]).err(1).contains("no server \"nobody\""));
+    assert!(home.run(&["servers", "disable", "memory"]).err(2).contains("[memory]"));
+}
+
+#[test]
+fn switchboard_is_taken_out_of_every_client_and_then_altogether() {
+    let home = Home::new();
+    let cursor = r#"{"mcpServers": {"time": {"command": "TIME", "args": []}}}"#
+        .replace("TIME", &faulty_server().display().to_string());
+    home.write(".cursor/mcp.json", &cursor);
+    home.write(".gemini/settings.json", r#"{"theme": "dark"}"#);
+    home.run(&["import", "--yes"]).ok();
+    home.run(&["tools"]).ok();
+    home.run(&["connect", "cursor", "--replace"]).ok();
+    let read = |name: &str| std::fs::read_to_string(home.path(name)).unwrap();
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert!(read(".cursor/mcp.json").contains("stdio"));
+    let shown = home.run(&["uninstall", "--dry-run"]).ok();
+    assert!(shown.contains("would take Switchboard out of") && read(".cursor/mcp.json").contains("stdio"), "{shown}");
+    let shown = home.run(&["uninstall"]).ok();
+    assert!(
+        shown.contains("switchboard.db") && shown.contains("uninstall --data") && shown.contains(".bak-"),
+        "{shown}"
+    );
+    assert_eq!(value(&read(".cursor/mcp.json")), value(&cursor));
+    let data = home.path(".local/share/switchboard");
+    std::fs::write(data.join("thesis.txt"), "mine").unwrap();
+    assert!(home.run(&["uninstall", "--data"]).err(2).contains("nobody to ask"));
+    assert!(data.join("switchboard.db").exists());
+    home.run(&["uninstall", "--data", "--yes"]).ok();
+    let left: Vec<_> = std::fs::read_dir(&data).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["thesis.txt"], "what is not ours stays");
+    assert!(!home.user_file().exists());
+    let names: Vec<_> =
+        std::fs::read_dir(home.path(".cursor")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(names, ["mcp.json"], "no backup is left");
+    assert_eq!(read(".gemini/settings.json"), r#"{"theme": "dark"}"#);
+}
+
 const CURSOR: &str = r#"{"mcpServers": {
     "time": {"command": "uvx", "args": ["mcp-server-time"]},
     "switchboard": {"command": "/usr/bin/switchboard", "args": ["stdio"]}

@@ -15,6 +15,7 @@ mod flow;
 mod frames;
 mod gate;
 mod https;
+mod kernel;
 mod live;
 mod login;
 mod manifest;

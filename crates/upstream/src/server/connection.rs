@@ -137,7 +137,7 @@ impl Server {
         };
         let target = self.confined_target(gatekeeper).await?;
         // Very many starts at once would make each other fail; one that hangs must not hold up the rest.
-        let turn = self.context.turns.take(Start::of(&target)).await;
+        let turn = self.context.turns.take(Start::of(&target), self.is_called()).await;
         let turn = turn.ok_or_else(|| "too many servers are being started".to_owned())?;
         let mut connecting = std::pin::pin!(connect(target, options, handler));
         let connected = match tokio::time::timeout(TURN, connecting.as_mut()).await {

@@ -52,10 +52,14 @@ pub(super) struct Life {
     inbox: Mutex<Option<mpsc::Receiver<Order>>>,
     /// Somebody called while it slept.
     wanted: Notify,
+    /// Somebody waits for it while it waits for its turn to start.
+    called: Notify,
     /// New calls are refused.
     draining: AtomicBool,
     /// The same, because of orders that wait to be obeyed: whoever gave one was told so already.
     ordered_down: OrderedDown,
+    /// It is down by an order, and its connections are being ended: until then it may still answer what runs.
+    cutting: AtomicBool,
     /// When it is started again, or has finished draining.
     due: Mutex<Option<Instant>>,
 }
@@ -91,8 +95,10 @@ impl Life {
             orders,
             inbox: Mutex::new(Some(inbox)),
             wanted: Notify::new(),
+            called: Notify::new(),
             draining: AtomicBool::new(false),
             ordered_down: OrderedDown::default(),
+            cutting: AtomicBool::new(false),
             due: Mutex::default(),
         }
     }
@@ -108,9 +114,11 @@ impl Life {
 }
 
 impl Server {
-    /// Where it is in its life, in the words of MGP.
+    /// Where it is in its life, in the words of MGP. It is down when nothing of it answers any more, and not before.
     pub fn state(&self) -> State {
-        self.life.machine.lock().state()
+        let state = self.life.machine.lock().state();
+        let answers = state == State::Disconnected && self.life.cutting.load(Ordering::SeqCst);
+        if answers { State::Draining } else { state }
     }
 
     /// How often it was started again.
@@ -151,7 +159,8 @@ impl Server {
     /// # Errors
     /// It takes no new calls.
     pub fn takes_calls(&self) -> Result<(), Fault> {
-        if !self.life.draining.load(Ordering::SeqCst) && !self.life.ordered_down.is_given() {
+        let goes_down = self.life.draining.load(Ordering::SeqCst) || self.life.ordered_down.is_given();
+        if !goes_down && !self.life.cutting.load(Ordering::SeqCst) {
             return Ok(());
         }
         let fault = Fault::new(FaultKind::ServerDraining, format!("server `{}` takes no new calls", self.id()));
@@ -178,12 +187,24 @@ impl Server {
         let mut phase = self.phase.subscribe();
         if *phase.borrow_and_update() == Phase::Asleep {
             self.life.wanted.notify_one();
+        } else if *phase.borrow() == Phase::Starting {
+            self.hurry();
         } else if self.life.wait().is_some_and(|wait| wait > WORTH_WAITING) {
             return Err(self.not_ready());
         }
         let is_up = |phase: &Phase| !matches!(phase, Phase::Starting | Phase::Restarting(_) | Phase::Asleep);
         let _ = tokio::time::timeout(self.spec.start_timeout, phase.wait_for(is_up)).await;
         self.hub_now().ok_or_else(|| self.not_ready())
+    }
+
+    /// Somebody waits for it: it is started before what stands before it.
+    pub fn hurry(&self) {
+        self.life.called.notify_one();
+    }
+
+    /// Waits until somebody waits for it.
+    pub(super) async fn is_called(&self) {
+        self.life.called.notified().await;
     }
 
     /// Why it is not there, and when it is worth asking again.
@@ -199,7 +220,7 @@ impl Server {
         };
         let fault = Fault::new(kind, format!("server `{}` is not connected: {why}", self.id()));
         let fault = fault.from_server(self.id().as_ref());
-        let down = matches!(self.state(), State::Error | State::Disconnected);
+        let down = matches!(self.life.machine.lock().state(), State::Error | State::Disconnected);
         match self.life.wait() {
             Some(wait) => fault.retry_after(millis(wait).max(100)).suggest("`switchboard doctor` tells more"),
             // Nothing brings it back but a person; of one that cannot even be started it was said what to do.
@@ -210,6 +231,10 @@ impl Server {
                 "`switchboard doctor` tells more; `switchboard servers start {}` starts it",
                 self.id()
             )),
+            // It was up, or failed and said why: more time would not help it.
+            None if matches!(self.phase(), Phase::Restarting(_)) => {
+                fault.suggest("it is started again by itself; `switchboard doctor` tells more")
+            }
             None => {
                 let id = self.id();
                 fault.suggest(format!(
@@ -280,6 +305,7 @@ impl Server {
                 }
                 Action::Disconnect => {
                     self.cut().await;
+                    self.life.cutting.store(false, Ordering::SeqCst);
                     return Action::Disconnect;
                 }
                 _ => {}
@@ -320,8 +346,14 @@ impl Server {
             Order::Stop => LifecycleEvent::Stop,
             Order::Drain(after, ..) => LifecycleEvent::Drain(after),
         };
+        // Before the new state can be seen: whoever sees it counts on it that no call goes there.
+        let ends = order == Order::Stop && self.hub.load().is_some();
+        self.life.cutting.fetch_or(ends, Ordering::SeqCst);
         let step = self.step(event, Some(reason_of(order).as_str()), holder);
-        if self.state() == State::Draining {
+        if step.action != Action::Disconnect {
+            self.life.cutting.store(false, Ordering::SeqCst);
+        }
+        if self.life.machine.lock().state() == State::Draining {
             self.life.draining.store(true, Ordering::SeqCst);
         }
         if let Some(down) = self.life.ordered_down.of(order) {
@@ -410,6 +442,7 @@ impl Server {
         }
         *self.life.due.lock() = None;
         self.cut().await;
+        self.life.cutting.store(false, Ordering::SeqCst);
     }
 
     /// Ends the connection; the next call makes it again.

@@ -113,6 +113,23 @@ async fn draining_waits_for_the_calls_that_run_and_takes_no_others() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stopped_server_is_down_only_when_nothing_of_it_is_called_any_more() {
+    let world = World::new(Restart::OnFailure, Upkeep::default());
+    world.holder.until("permissions, ready", 1).await;
+    world.server.order(Order::Stop).unwrap();
+    assert_eq!(world.server.takes_calls().unwrap_err().kind(), FaultKind::ServerDraining);
+    let log = world.holder.until("lists 0 []", 1).await;
+    while world.server.state() != State::Disconnected {
+        tokio::task::yield_now().await;
+    }
+    assert!(world.server.hub_now().is_none() && world.server.hub().await.is_err());
+    assert!(!log.contains(&"is called while it is down".to_owned()), "{log:?}");
+    world.server.order(Order::Start).unwrap();
+    world.holder.until("state connected", 2).await;
+    assert!(world.server.takes_calls().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_does_not_end_does_not_hold_up_an_order_for_ever() {
     let world = World::new(Restart::OnFailure, Upkeep::default());
     world.holder.until("permissions, ready", 1).await;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use switchboard_flow::lifecycle::State;
 use switchboard_peer::client::{EraChoice, Target};
 use switchboard_peer::{BoxFuture, Caller, Context, Handler, Reply};
 use switchboard_policy::permission::{Granted, PermissionStatus};
@@ -97,6 +98,11 @@ impl ScriptedHolder {
 
 impl Holder for ScriptedHolder {
     fn on_event(&self, server: &Server, event: ServerEvent<'_>) {
+        let goes_down = matches!(&event, ServerEvent::StateChanged { to: State::Disconnected, .. });
+        let reaches = server.hub_now().is_some();
+        if reaches && (server.state() == State::Disconnected || goes_down && server.takes_calls().is_ok()) {
+            self.note("is called while it is down");
+        }
         self.note(match event {
             ServerEvent::StateChanged { to, given_up: true, .. } => format!("state {}, given up", to.as_str()),
             ServerEvent::StateChanged { to, .. } => format!("state {}", to.as_str()),

@@ -51,7 +51,6 @@ async fn a_legacy_client_is_asked_in_the_middle_of_the_call() {
         (session, true, true),
         (deny, false, false),
         (json!({"action": "decline"}), false, false),
-        (json!({"action": "cancel"}), false, false),
         (json!({"action": "accept", "content": {"decision": "sure"}}), false, false),
         (json!({}), false, false),
     ];
@@ -73,6 +72,38 @@ async fn a_legacy_client_is_asked_in_the_middle_of_the_call() {
         assert_eq!(ran(&ann.call("drop", users()).await), lasts, "{answer}");
         assert!(!ran(&ann.call("drop", json!({"table": "orders"})).await), "a yes is for these arguments alone");
         assert_eq!(script.calls(), usize::from(passes) + usize::from(lasts));
+    }
+}
+
+/// `cancel` is a dialog that was closed: nobody has said no, and the question stays open for the operator and for its user.
+#[tokio::test]
+async fn a_question_that_is_closed_is_not_answered() {
+    for era in ERAS {
+        let (house, script) = house(Era::Legacy, LONG).await;
+        let ann = elicits(&house, era, "ann").await;
+        ann.ear.answers.lock().push_back(json!({"action": "cancel"}));
+        let closed = match ann.call("drop", users()).await {
+            Ok(asked) if asked["resultType"] == "input_required" => {
+                retry(&ann, "drop", users(), &asked["requestState"], json!({"action": "cancel"})).await
+            }
+            other => other,
+        };
+        let error = closed.unwrap_err();
+        let told = format!("{error:?}");
+        let data: Value = error.data.as_ref().unwrap().view().unwrap();
+        assert_eq!(
+            (&data["kind"], &data["retryable"]),
+            (&json!("confirmation_timeout"), &json!(true)),
+            "{era:?}: {told}"
+        );
+        assert!(told.contains("nobody has decided") && told.contains("switchboard approvals"), "{told}");
+        let pending = house.store.approvals().pending(Timestamp::now(), 10).await.unwrap();
+        assert_eq!(pending.len(), 1, "it still waits");
+        let shown: Value = serde_json::from_str(pending[0].held.shown.as_ref().unwrap().get()).unwrap();
+        assert_eq!(shown["caller"], if era == Era::Legacy { "gone" } else { "comes_back" });
+        assert_eq!(script.calls(), 0);
+        let events = house.await_events("TOOL_REJECTED", 1).await;
+        assert_eq!(events[0].details["approval"], json!(pending[0].held.id));
     }
 }
 
@@ -213,7 +244,7 @@ async fn a_modern_client_is_asked_by_its_result() {
             assert!(ran(&retry(&ann, "drop", users(), &asked["requestState"], yes()).await));
         }
         assert_eq!(script.calls(), 4);
-        for answer in [json!({"action": "decline"}), json!({"action": "cancel"}), json!({}), json!(null)] {
+        for answer in [json!({"action": "decline"}), json!({}), json!(null)] {
             let asked = ann.call("drop", users()).await.unwrap();
             let refused = retry(&ann, "drop", users(), &asked["requestState"], answer.clone()).await;
             assert_eq!(kind_of(&refused), "confirmation_denied", "{answer}");

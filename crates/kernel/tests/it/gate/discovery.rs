@@ -174,8 +174,8 @@ async fn few_tools_are_listed_and_many_are_found() {
     let few = Place::new(ToolContext::default()).await;
     let client = few.client(Era::Legacy, "ann").await;
     assert_eq!(client.list("tools").await.len(), 57, "all fit into the budget");
-    let refused = client.call("mgp_tools_discover", json!({"query": "time"})).await;
-    assert!(refused.is_err() || refused.unwrap()["isError"] == true, "what is not listed is not there");
+    let found = client.call("mgp_tools_discover", json!({"query": "time"})).await.unwrap();
+    assert_ne!(found["isError"], true, "who was told of it elsewhere is answered: {found}");
 
     let budget = Budget { max_tokens: 1000, discovery_reserve: 400, ..Budget::default() };
     let many = Place::new(ToolContext { budget, ..ToolContext::default() }).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_kernel::{GateOptions, ServerPolicy};
+use switchboard_kernel::{GateOptions, Level, ServerPolicy, ToolContext};
 use switchboard_protocol::Era;
 use switchboard_protocol::mgp::{ApprovalPolicy, DefaultPolicy};
 
@@ -82,4 +82,28 @@ async fn what_is_held_back_is_looked_at_again() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("the tool is still shown");
+}
+
+#[tokio::test]
+async fn which_tools_are_listed_changes_at_once_and_is_told() {
+    let script = Script::new(Era::Legacy, vec![tool("read"), tool("look")]);
+    for era in ERAS {
+        let house = House::with(&[("s", script.clone())], ServerPolicy::default, open_house).await;
+        let ann = house.client(era, "ann").await;
+        assert_eq!(ann.list("tools").await, ["read", "look"]);
+        let told = || ann.ear.told.lock().iter().filter(|(name, _)| name.ends_with("tools/list_changed")).count();
+        let before = told();
+        house.kernel.list_by(ToolContext { level: Some(Level::Discovery), ..ToolContext::default() });
+        if era == Era::Legacy {
+            until("the notice", || told() > before).await;
+        }
+        let listed = ann.list("tools").await;
+        assert!(
+            listed.contains(&"mgp_tools_discover".to_owned()) && !listed.contains(&"read".to_owned()),
+            "{listed:?}"
+        );
+        assert!(ran(&ann.call("read", json!({})).await), "what may be called does not depend on it");
+        house.kernel.list_by(ToolContext::default());
+        assert_eq!(ann.list("tools").await, ["read", "look"], "{era:?}");
+    }
 }

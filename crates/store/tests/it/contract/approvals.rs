@@ -36,6 +36,19 @@ fn claim(ticket: Ticket) -> Claim {
     Claim { ticket, principal, session, server, tool, arguments, now: at(20) }
 }
 
+/// What is shown of a call that waits can change; of one that was decided nothing is shown any more.
+pub(crate) async fn shown_again(fixture: &Fixture) {
+    let approvals = fixture.store.approvals();
+    approvals.hold(&held("shown")).await.unwrap();
+    let other = json_text(&json!({"caller": "gone"}));
+    assert!(approvals.show("shown", &other).await.unwrap());
+    let kept = approvals.get("shown").await.unwrap().unwrap().held.shown.unwrap();
+    assert_eq!(kept.get(), other.get());
+    approvals.decide(&["shown".to_owned()], &yes(Reuse::Once)).await.unwrap();
+    assert!(!approvals.show("shown", &other).await.unwrap() && !approvals.show("none", &other).await.unwrap());
+    assert!(approvals.get("shown").await.unwrap().unwrap().held.shown.is_none());
+}
+
 fn by_id(id: &str) -> Claim {
     claim(Ticket::Id(id.to_owned()))
 }

@@ -24,7 +24,58 @@ pub(super) enum Item {
     Definition(Box<Pin>),
 }
 
+/// Who would go on after a yes to a held call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallerNow {
+    /// It waits for the answer, until then.
+    Waits(Timestamp),
+    /// It has got the question as its answer, and calls again with what its user says.
+    ComesBack,
+    /// It has got another answer meanwhile, or its kernel was killed.
+    Gone,
+}
+
+impl CallerNow {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Waits(_) => "waits",
+            Self::ComesBack => "comes_back",
+            Self::Gone => "gone",
+        }
+    }
+
+    fn told(self, now: Timestamp) -> String {
+        match self {
+            Self::Waits(until) => format!("its caller waits for the answer, {} more", age(now, until)),
+            Self::ComesBack => "its client asks its own user, and calls again with the answer".to_owned(),
+            Self::Gone => "its caller waits no longer: after a yes the same call has to be made again".to_owned(),
+        }
+    }
+
+    /// What follows on a yes.
+    pub(super) const fn after_a_yes(self) -> &'static str {
+        match self {
+            Self::Waits(_) => "its caller waits, and goes on",
+            Self::ComesBack => "it counts when its client makes the same call again",
+            Self::Gone => "its caller waits no longer: it counts when the same call is made again",
+        }
+    }
+}
+
 impl Item {
+    /// Where the caller of a held call is; `None` where that is not known.
+    pub(super) fn caller(&self, now: Timestamp) -> Option<CallerNow> {
+        let shown = self.shown()?;
+        let word = |key: &str| shown.member(key).and_then(|word| word.as_text());
+        let until = word("caller_waits_until").and_then(|until| until.parse::<Timestamp>().ok());
+        match (word("caller")?.as_str(), until) {
+            ("waits", Some(until)) if until > now => Some(CallerNow::Waits(until)),
+            ("waits" | "gone", _) => Some(CallerNow::Gone),
+            ("comes_back", _) => Some(CallerNow::ComesBack),
+            _ => None,
+        }
+    }
+
     /// The name under which it is answered. That of a definition says which one was seen.
     pub(super) fn id(&self) -> String {
         match self {
@@ -74,11 +125,12 @@ impl Item {
                 let said = member("server_says").and_then(|said| said.as_text());
                 let said = said
                     .map_or_else(String::new, |said| format!("\n  the server says:\n{}", indented(&visible(&said))));
+                let caller = self.caller(now).map_or_else(String::new, |caller| format!("\n  {}", caller.told(now)));
                 let less = member("ask_less").and_then(|less| less.as_text());
                 let less =
                     less.map_or_else(String::new, |less| format!("\n  to be asked less about it: `{}`", cell(&less)));
                 format!(
-                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because {}; can be answered {}\n{arguments}{said}{less}",
+                    "{id}  call of {} at {}\n  by {} with {}; risk {}; held {} ago because {}; can be answered {}{caller}\n{arguments}{said}{less}",
                     cell(&held.tool),
                     cell(&held.server),
                     cell(&held.principal),
@@ -134,6 +186,7 @@ impl Item {
                     "definition_sha256": shown["definition_sha256"],
                     "server_says": shown["server_says"],
                     "ask_less": shown["ask_less"],
+                    "caller": self.caller(Timestamp::now()).map(CallerNow::word),
                     "session": held.session.is_some(),
                     "created_at": held.created_at.to_string(),
                     "expires_at": held.expires_at.to_string(),
@@ -165,9 +218,7 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_held_call_hides_nothing_and_drives_no_terminal() {
-        let shown = json!({"arguments": {"command": "ls\u{1b}[2J\u{202e}"}, "client": "evil\u{7}\nname", "risk_level": "dangerous", "ask_less": "switchboard tools confirm run never"});
+    fn held(shown: &Value) -> Item {
         let call = Approval {
             held: HeldCall {
                 id: "0123456789abcdef".to_owned(),
@@ -190,7 +241,35 @@ mod tests {
             uses: 0,
             used_at: None,
         };
-        let item = Item::Call(Box::new(call));
+        Item::Call(Box::new(call))
+    }
+
+    #[test]
+    fn who_decides_sees_whether_anybody_waits_for_it() {
+        let until = "1970-01-01T00:00:45Z";
+        for (shown, at, word, told) in [
+            (
+                json!({"caller": "waits", "caller_waits_until": until}),
+                5,
+                Some("waits"),
+                "waits for the answer, 40 s more",
+            ),
+            (json!({"caller": "waits", "caller_waits_until": until}), 46, Some("gone"), "has to be made again"),
+            (json!({"caller": "gone", "caller_waits_until": until}), 5, Some("gone"), "has to be made again"),
+            (json!({"caller": "comes_back"}), 200, Some("comes_back"), "calls again with the answer"),
+            (json!({}), 5, None, "can be answered"),
+            (json!({"caller": "else"}), 5, None, "can be answered"),
+        ] {
+            let (item, now) = (held(&shown), Timestamp::from_second(at).unwrap());
+            assert_eq!(item.caller(now).map(CallerNow::word), word, "{shown}");
+            assert!(item.text(now).contains(told), "{shown}: {}", item.text(now));
+        }
+    }
+
+    #[test]
+    fn a_held_call_hides_nothing_and_drives_no_terminal() {
+        let shown = json!({"arguments": {"command": "ls\u{1b}[2J\u{202e}"}, "client": "evil\u{7}\nname", "risk_level": "dangerous", "ask_less": "switchboard tools confirm run never"});
+        let item = held(&shown);
         let text = item.text(Timestamp::from_second(5).unwrap());
         assert!(
             text.starts_with(

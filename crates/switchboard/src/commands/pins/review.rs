@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use switchboard_kernel::SERVERS_LIST;
 use switchboard_store::{Pin, PinState, PinVersion, VersionState};
 use switchboard_validators::definition::{self, Change, ChangeKind};
 use switchboard_wire::{Limits, Raw};
@@ -15,8 +17,11 @@ use super::{diff, pin_json, screened};
 use crate::Outcome;
 use crate::arguments::{Common, PinsAccept, PinsReview};
 use crate::commands::operator_session::{OperatorSession, cell, minute, visible};
+use crate::control::Running;
 use crate::failure::Failure;
+use crate::local::raw;
 use crate::screen::{self, Tone};
+use crate::waiting::Waiting;
 
 /// A definition that waits for a person, with the accepted one that is nearest to it.
 pub(super) struct HeldDefinition {
@@ -270,11 +275,11 @@ async fn decide<'a>(
         // The one that was just shown and no other: a server may show another one by now.
         if accepts {
             match desk.office.accept_definition(&pin.server, &pin.tool, pin.shown_hash).await? {
-                Some(now) if now.state != PinState::Quarantined => done.push(&pin.tool),
+                Some(now) if now.state != PinState::Quarantined => done.push((&pin.server, &pin.tool)),
                 _ => changed.push(&pin.tool),
             }
         } else if desk.office.refuse_definition(&pin.server, &pin.tool, pin.shown_hash).await? {
-            done.push(&pin.tool);
+            done.push((&pin.server, &pin.tool));
         } else {
             changed.push(&pin.tool);
         }
@@ -283,12 +288,56 @@ async fn decide<'a>(
         screen::note(format_args!("{} has changed again in the meantime: look once more", cell(tool)));
     }
     let word = if accepts { "accepted" } else { "refused" };
+    let is_over = !accepts || taken_over(desk, &done).await;
+    let done: Vec<&String> = done.iter().map(|(_, tool)| *tool).collect();
     if common.json {
         screen::json(&json!({ word: done }));
     } else if !done.is_empty() {
         let names: Vec<_> = done.iter().map(|tool| cell(tool)).collect();
-        let then = if accepts { "a running Switchboard takes it over within seconds" } else { "they stay held back" };
+        let then = match (accepts, is_over) {
+            (false, _) => "they stay held back",
+            (true, true) => "they can be used",
+            (true, false) => "a running Switchboard takes it over within seconds",
+        };
         screen::out(format_args!("{word}: {}; {then}", names.join(", ")));
     }
     if changed.is_empty() { Ok(()) } else { Err(Failure::said()) }
+}
+
+/// How long kernels that run may take to show what was accepted.
+const TAKING_OVER: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Waits until no kernel that runs holds these definitions back any more; `false` where that takes too long.
+async fn taken_over(desk: &OperatorSession, accepted: &[(&String, &String)]) -> bool {
+    let kernels = Running::all(&desk.loaded.data_dir).await;
+    for kernel in &kernels {
+        kernel.look_again().await;
+    }
+    let _waiting = Waiting::begin("waiting until the kernel that runs has taken this over");
+    let waited = async {
+        for kernel in &kernels {
+            while let Ok(Ok(answer)) = kernel.ask(SERVERS_LIST, raw(&json!({}))).await {
+                let answer: Value = answer.view().unwrap_or_default();
+                if !holds_any(&answer, accepted) {
+                    break;
+                }
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+        }
+    };
+    tokio::time::timeout(TAKING_OVER, waited).await.is_ok()
+}
+
+/// Whether a kernel holds one of these back.
+fn holds_any(answer: &Value, accepted: &[(&String, &String)]) -> bool {
+    let servers = answer["servers"].as_array().into_iter().flatten();
+    let held = servers.flat_map(|server| {
+        let names = server["held"].as_array().into_iter().flatten();
+        names.map(move |held| (server["id"].as_str(), held[0].as_str()))
+    });
+    let mut held = held.into_iter();
+    held.any(|(id, name)| {
+        accepted.iter().any(|(server, tool)| id == Some(server.as_str()) && name == Some(tool.as_str()))
+    })
 }

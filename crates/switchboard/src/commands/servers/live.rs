@@ -23,6 +23,8 @@ const ORDER_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const BEYOND: Duration = Duration::from_secs(30);
 /// How often it is said again that an order is not carried out yet.
 const AGAIN: Duration = Duration::from_secs(5);
+/// After so many failed starts it is said that a server does not come up, though it is tried again.
+const FAILED_STARTS: u64 = 2;
 /// Characters of a reason in the table; `--json` has all of it.
 const BRIEF: usize = 60;
 /// The same where it is said alone.
@@ -252,6 +254,7 @@ async fn carried_out(
 ) -> Result<(String, Option<String>), Failure> {
     let (mut state, mut why) = (String::new(), None);
     let mut told: Option<Duration> = None;
+    let mut restarts_at_first = None;
     while began.elapsed() < patience {
         tokio::time::sleep(ORDER_POLL_INTERVAL).await;
         let answer = kernel.ask(SERVERS_LIST, raw(&json!({}))).await?.map_err(|error| refused(&error))?;
@@ -263,7 +266,10 @@ async fn carried_out(
         // A server that is to be started again was up before: what counts is that it came up since.
         let fresh = server["uptime_ms"].as_u64().is_none_or(|up| Duration::from_millis(up) <= began.elapsed());
         let there = state == order.goal() && (!matches!(order, Order::Restart(_)) || fresh);
-        if there || state == "error" {
+        let restarts = server["restarts"].as_u64().unwrap_or_default();
+        let failed = restarts.saturating_sub(*restarts_at_first.get_or_insert(restarts));
+        // One that ends as soon as it is started will not come up by waiting, and it has said why.
+        if there || state == "error" || failed >= FAILED_STARTS && why.is_some() {
             break;
         }
         let elapsed = began.elapsed();
