@@ -243,7 +243,7 @@ pub(super) fn message(
 /// operator did not want that.
 pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
     let of_the_tool = match reason {
-        ConfirmReason::Operator | ConfirmReason::NotUnderstood => false,
+        ConfirmReason::Operator | ConfirmReason::Profile | ConfirmReason::NotUnderstood => false,
         ConfirmReason::RequiresConfirmation
         | ConfirmReason::ConfirmationRequired
         | ConfirmReason::Cost
@@ -263,6 +263,7 @@ pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<S
 fn because<'a>(attempt: &'a Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> &'a str {
     match reason {
         ConfirmReason::Operator => "the configuration wants a person to agree",
+        ConfirmReason::Profile => "the profile of this client wants a person to agree: `confirm` in `[profiles]`",
         ConfirmReason::RequiresConfirmation => "its server demands that a person agrees",
         ConfirmReason::ConfirmationRequired => "its server wishes that a person agrees",
         ConfirmReason::Cost => "it costs something",
