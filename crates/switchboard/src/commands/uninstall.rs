@@ -18,22 +18,24 @@ use crate::failure::Failure;
 use crate::waiting::Waiting;
 use crate::{screen, setup, storage};
 
-/// What the names of our own files in the data folder begin with.
-const OWN_FILES: [&str; 11] = [
+/// Our own files in the data folder that have one name.
+const OWN_FILES: [&str; 9] = [
     "credentials.key",
     "tokens.migrated",
-    "switchboard.db",
-    "switchboard.audit",
-    "switchboard.kernel",
-    "memory.db",
-    "kernel.log",
+    "switchboard.audit-heads",
+    "switchboard.audit-key",
+    "switchboard.audit-tip",
     "trust.json",
     "registered.json",
     "start.lock",
     "tokens.json",
 ];
+/// Our databases; beside them lies what SQLite writes.
+const DATABASES: [&str; 2] = ["switchboard.db", "memory.db"];
 /// Our own folders there. Servers work in `work`, and what they left there may be somebody's.
 const OWN_FOLDERS: [&str; 4] = ["run", "replaced", "work", "sandboxes"];
+/// What the files of the store are, in words.
+const STORE: &str = "the store: grants, tokens, logins and the audit log";
 /// Files and folders that are counted at most.
 const MAX_COUNTED: usize = 100_000;
 /// How long a kernel without clients may take to end.
@@ -70,8 +72,10 @@ pub(crate) async fn run(common: &Common, options: &Uninstall) -> Outcome {
     }
     failed.iter().for_each(|why| screen::note(why));
     let running = still_running(&loaded, options).await;
-    let remains = remains(&loaded, user_config_file(&environment).as_deref(), &files);
-    let elsewhere = elsewhere(&loaded);
+    // A file that was named by hand is somebody's own, and so is the user's where another one is used.
+    let config = user_config_file(&environment).filter(|_| common.config.is_none());
+    let remains = remains(&loaded, config.as_deref(), &files);
+    let elsewhere = elsewhere(&loaded, common.config.as_deref());
     if !common.json {
         list(common, &remains, &elsewhere, options);
     }
@@ -139,8 +143,16 @@ fn remains(loaded: &Loaded, config: Option<&Path>, client_files: &[PathBuf]) -> 
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(&loaded.data_dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
+    let kind = |path: &Path| {
+        let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        what_is(path.file_name()?.to_str()?, is_folder).map(|what| (what, is_folder))
+    };
+    // A folder that holds what is not ours is somebody's, and what is called `work` there may be theirs as well.
+    let is_ours = entries.iter().all(|path| kind(path).is_some());
     for path in entries {
-        if let Some(what) = path.file_name().and_then(|name| what_is(name.to_str()?, path.is_dir())) {
+        if let Some((what, is_folder)) = kind(&path)
+            && (is_ours || !is_folder)
+        {
             note(path, what);
         }
     }
@@ -163,15 +175,22 @@ fn what_is(name: &str, is_folder: bool) -> Option<&'static str> {
             _ => "files of kernels and servers that run",
         });
     }
-    let own = OWN_FILES
-        .iter()
-        .find(|own| name.strip_prefix(**own).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))?;
-    Some(match *own {
-        "switchboard.db" | "switchboard.audit" | "switchboard.kernel" | "credentials.key" => {
-            "the store: grants, tokens, logins and the audit log"
-        }
-        "memory.db" => "memories",
-        "kernel.log" => "a log",
+    let database = DATABASES.iter().find_map(|own| Some((*own, name.strip_prefix(own)?)));
+    if let Some((database, rest)) = database {
+        let is_own = matches!(rest, "" | "-wal" | "-shm" | "-journal");
+        return is_own.then_some(if database == "memory.db" { "memories" } else { STORE });
+    }
+    if let Some(rest) = name.strip_prefix("switchboard.kernel-") {
+        let (id, journal) = rest.split_once(".journal-").unwrap_or((rest, "0"));
+        let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return (is_hex(id) && journal.bytes().all(|byte| byte.is_ascii_digit())).then_some(STORE);
+    }
+    if let Some(rest) = name.strip_prefix("kernel.log") {
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        return (rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number)).then_some("a log");
+    }
+    OWN_FILES.contains(&name).then_some(match name {
+        "switchboard.audit-heads" | "switchboard.audit-key" | "switchboard.audit-tip" | "credentials.key" => STORE,
         _ => "approvals and registrations",
     })
 }
@@ -196,7 +215,7 @@ fn size_of(folder: &Path) -> u64 {
 }
 
 /// What is kept elsewhere, by the operator's own choice, and stays there.
-fn elsewhere(loaded: &Loaded) -> Vec<String> {
+fn elsewhere(loaded: &Loaded, named: Option<&Path>) -> Vec<String> {
     let settings = &loaded.config.settings;
     let store = match storage::file(loaded) {
         Some(file) if file.starts_with(&loaded.data_dir) => None,
@@ -204,7 +223,24 @@ fn elsewhere(loaded: &Loaded) -> Vec<String> {
         None => Some("the tables in the database of `store`".to_owned()),
     };
     let memory = settings.memory.store.is_some().then(|| "the memories in `store` of [memory]".to_owned());
-    store.into_iter().chain(memory).collect()
+    let config = named.map(|file| format!("the configuration {}", file.display()));
+    let folders: Vec<String> = OWN_FOLDERS
+        .iter()
+        .map(|name| loaded.data_dir.join(name))
+        .filter(|folder| folder.is_dir())
+        .map(|folder| folder.display().to_string())
+        .collect();
+    let foreign = std::fs::read_dir(&loaded.data_dir).into_iter().flatten().flatten().any(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        entry.file_name().to_str().is_none_or(|name| what_is(name, is_folder).is_none())
+    });
+    let shared = (foreign && !folders.is_empty()).then(|| {
+        format!(
+            "the folders {}: beside them stands what is not of Switchboard, so what is in them may not be either",
+            folders.join(", ")
+        )
+    });
+    store.into_iter().chain(memory).chain(config).chain(shared).collect()
 }
 
 fn list(common: &Common, remains: &[Remains], elsewhere: &[String], options: &Uninstall) {
@@ -317,7 +353,13 @@ mod tests {
             ("switchboard.db", false, true),
             ("switchboard.db-wal", false, true),
             ("switchboard.audit-key", false, true),
-            ("switchboard.kernel-12.journal", false, true),
+            ("switchboard.kernel-01ab55977601c01b.journal-0", false, true),
+            ("switchboard.kernel-mine", false, false),
+            ("switchboard.db.my-own-copy", false, false),
+            ("memory.db (my copy)", false, false),
+            ("trust.json.mine", false, false),
+            ("kernel.log-analysis.txt", false, false),
+            ("tokens.json.txt", false, false),
             ("switchboard.db2", false, false),
             ("switchboard.dbs", false, false),
             ("memory.db", false, true),

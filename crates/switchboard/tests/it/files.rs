@@ -79,12 +79,24 @@ fn switchboard_is_taken_out_of_every_client_and_then_altogether() {
     );
     assert_eq!(value(&read(".cursor/mcp.json")), value(&cursor));
     let data = home.path(".local/share/switchboard");
-    std::fs::write(data.join("thesis.txt"), "mine").unwrap();
+    let mine = ["thesis.txt", "switchboard.db.my-copy", "work/thesis/t.txt"].map(|name| data.join(name));
+    std::fs::create_dir_all(data.join("work/thesis")).unwrap();
+    mine.iter().for_each(|file| std::fs::write(file, "mine").unwrap());
+    // A file of configuration that was named by hand, and a data folder of its own, are somebody's; the user's file stays then.
+    let named = home.path("named.toml");
+    let other = home.path("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(&named, format!("data_dir = {other:?}\n")).unwrap();
+    home.run(&["uninstall", "--data", "--yes", "--config", named.to_str().unwrap()]).ok();
+    assert!(named.exists() && home.user_file().exists() && data.join("switchboard.db").exists());
     assert!(home.run(&["uninstall", "--data"]).err(2).contains("nobody to ask"));
     assert!(data.join("switchboard.db").exists());
     home.run(&["uninstall", "--data", "--yes"]).ok();
-    let left: Vec<_> = std::fs::read_dir(&data).unwrap().flatten().map(|entry| entry.file_name()).collect();
-    assert_eq!(left, ["thesis.txt"], "what is not ours stays");
+    assert!(mine.iter().all(|file| file.exists()), "what is not ours stays, and folders beside it");
+    assert!(!data.join("switchboard.db").exists());
+    mine[..2].iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    home.run(&["uninstall", "--data", "--yes"]).ok();
+    assert!(!data.exists(), "where nothing else stands, all of it goes");
     assert!(!home.user_file().exists());
     let names: Vec<_> =
         std::fs::read_dir(home.path(".cursor")).unwrap().flatten().map(|entry| entry.file_name()).collect();
