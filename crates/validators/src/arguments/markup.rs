@@ -3,7 +3,7 @@
 //! are not fetched; addresses with a scheme count in every text.
 
 /// More addresses of one text are not told apart: who has them all is looked at as a whole.
-const MOST: usize = 4_096;
+const MAX_ADDRESSES: usize = 4_096;
 /// Attributes that are fetched in any element.
 const FETCHED: [&str; 10] =
     ["src", "srcset", "imagesrcset", "poster", "background", "lowsrc", "dynsrc", "xlink:href", "manifest", "longdesc"];
@@ -21,7 +21,7 @@ pub(super) fn addresses(text: &str) -> Vec<String> {
     if text.contains("![") {
         of_markdown(text, &mut found);
     }
-    found.truncate(MOST);
+    found.truncate(MAX_ADDRESSES);
     found
 }
 
@@ -36,14 +36,14 @@ fn take(value: &str, found: &mut Vec<String>) {
             .iter()
             .any(|scheme| address.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme)))
     };
-    if (rootless || schemed()) && found.len() < MOST {
+    if (rootless || schemed()) && found.len() < MAX_ADDRESSES {
         let host = address.trim_start_matches(is_slash);
         found.push(if rootless { format!("//{host}") } else { address.to_owned() });
     }
 }
 
 fn of_tags(text: &str, found: &mut Vec<String>) {
-    for (at, _) in text.match_indices('<').take(MOST) {
+    for (at, _) in text.match_indices('<').take(MAX_ADDRESSES) {
         let inner = &text[at + 1..];
         if !inner.starts_with(|c: char| c.is_ascii_alphabetic()) {
             continue;
@@ -92,7 +92,7 @@ fn attributes(text: &str) -> Vec<(String, String)> {
         };
         let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''));
         let (value, after) = match quote {
-            Some(quote) => behind[1..].split_once(quote).unwrap_or((&behind[1..], "")),
+            Some(quote) => behind[1..].split_once(quote).unwrap_or_else(|| (&behind[1..], "")),
             None => behind.split_at(behind.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(behind.len())),
         };
         found.push((name, value.to_owned()));
@@ -107,17 +107,17 @@ fn of_styles(text: &str, found: &mut Vec<String>) {
     }
     let lower = text.to_ascii_lowercase();
     let read = |value: &str| unescaped_style(value.trim().trim_matches(['"', '\'']).trim());
-    for (at, name) in lower.match_indices("url(").take(MOST) {
+    for (at, name) in lower.match_indices("url(").take(MAX_ADDRESSES) {
         let inner = &text[at + name.len()..];
         take(&read(inner.split(')').next().unwrap_or_default()), found);
     }
-    for (at, name) in lower.match_indices("@import").take(MOST) {
+    for (at, name) in lower.match_indices("@import").take(MAX_ADDRESSES) {
         let rest = text[at + name.len()..].trim_start();
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
             take(&read(rest[1..].split(quote).next().unwrap_or_default()), found);
         }
     }
-    for (at, name) in lower.match_indices("image-set(").take(MOST) {
+    for (at, name) in lower.match_indices("image-set(").take(MAX_ADDRESSES) {
         let inner = text[at + name.len()..].split(')').next().unwrap_or_default();
         inner.split(['"', '\'']).skip(1).step_by(2).for_each(|one| take(&read(one), found));
     }
@@ -133,7 +133,7 @@ fn of_markdown(text: &str, found: &mut Vec<String>) {
         }
     };
     let mut named = false;
-    for (at, sign) in text.match_indices("![").take(MOST) {
+    for (at, sign) in text.match_indices("![").take(MAX_ADDRESSES) {
         let inner = &text[at + sign.len()..];
         let mut ends = inner.match_indices(']').take(8);
         match ends.find(|(end, _)| inner[end + 1..].starts_with('(')) {

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::{Language, python};
+use crate::listed;
 
 /// Lines of one cell that are read; one with more is not known.
 const MOST_LINES: usize = 4_096;
@@ -62,7 +63,7 @@ impl Cell {
         match text.strip_prefix("%%") {
             Some(rest) => {
                 let (first, body) = rest.split_once('\n').unwrap_or((rest, ""));
-                let (name, words) = first.trim().split_once(char::is_whitespace).unwrap_or((first.trim(), ""));
+                let (name, words) = first.trim().split_once(char::is_whitespace).unwrap_or_else(|| (first.trim(), ""));
                 self.whole(name, words.trim(), body);
             }
             None => self.lines(source),
@@ -225,10 +226,6 @@ impl Cell {
         self.places.push(path.to_owned());
         path
     }
-}
-
-fn listed(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == name)
 }
 
 /// The first word that is no option, without its quotes.
