@@ -44,7 +44,10 @@ pub(crate) fn read(source: &str) -> Option<Cell> {
         let line = line.trim_start();
         line.starts_with(['%', '!']) || assigned(line).is_some()
     };
-    if !source.lines().any(begins) || source.len() > super::MAX_BYTES || python::is_program(source) {
+    if !source.lines().any(begins)
+        || source.len() > super::MAX_BYTES
+        || stacker::grow(super::DEEP_STACK, || python::is_program(source))
+    {
         return None;
     }
     let mut cell = Cell::default();
