@@ -17,8 +17,7 @@ use switchboard_protocol::mgp::{Risk, TrustLevel};
 use switchboard_wire::{Kind, Object, Raw};
 
 use crate::Finding;
-use crate::arguments::{Violation, patch, variables};
-use crate::own_program::OwnProgram;
+use crate::arguments::{OwnProgram, Violation, patch, variables};
 use crate::shell::Understood;
 pub(crate) use command::is_word_of_texts;
 use lead::{Part, Parts};
@@ -199,7 +198,7 @@ impl Look<'_> {
         let is_open = object.iter().all(|(key, _)| !self.is_settled(&key) || place::of(&key) != Place::Command);
         let lines = if is_open { own.lines(object) } else { Vec::new() };
         own.check(&lines, &Understood::default()).err()?;
-        let line = lines.iter().find(|line| own.is_meant(line)).or(lines.first())?;
+        let line = lines.iter().find(|line| own.is_meant(line)).or_else(|| lines.first())?;
         Some(ActingValue::new(format!("its words make the command `{}`", command::shown(&line.line))))
     }
 

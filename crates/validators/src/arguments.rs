@@ -22,6 +22,7 @@ mod machine;
 mod markup;
 mod meaning;
 mod own;
+mod own_program;
 mod pairs;
 pub(crate) mod patch;
 pub(crate) mod pattern;
@@ -48,7 +49,6 @@ use switchboard_wire::{Edit, Raw};
 
 use crate::Finding;
 use crate::code::Level;
-use crate::own_program::OwnProgram;
 use crate::percent;
 use crate::shell::Understood;
 
@@ -58,8 +58,8 @@ pub use dial::check_metadata;
 pub use dial::{Dialer, Dialing};
 pub use folders::absolute_among;
 pub use own::{Glance, OwnFiles, Place, Suspects};
+pub(crate) use own_program::OwnProgram;
 pub use source::CodeRules;
-pub(crate) use words::beside_command;
 
 /// Longer statements are refused where they are judged by themselves.
 pub const MAX_STATEMENT_BYTES: usize = 1 << 20;

@@ -8,10 +8,14 @@ pub mod arguments;
 pub mod code;
 pub mod definition;
 pub mod network;
-mod own_program;
 pub mod percent;
 pub mod screen;
 pub mod shell;
 pub mod uri_template;
 
 use switchboard_policy::{Answer, Finding, Verdict};
+
+/// Whether a word is in a list of words.
+pub(crate) fn listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}

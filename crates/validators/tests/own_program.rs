@@ -112,7 +112,7 @@ fn words_for_one_program_are_held_to_limits() {
         (json!({"deny_paths": ["**/.env"]}), "run_git", json!({"args": "show HEAD:.env"}), false),
         (json!({"paths": ["/project/**"]}), "git", json!({"args": "-C /etc status"}), false),
     ] {
-        let (_, violation) = judged("s", name, &arguments, &[scope.clone()]);
+        let (_, violation) = judged("s", name, &arguments, std::slice::from_ref(&scope));
         let outside = violation.as_ref().is_some_and(|violation| violation.step == "scope");
         assert_eq!(!outside, inside, "{scope} {name} {arguments}: {violation:?}");
     }

@@ -2,14 +2,25 @@
 //! (`<img src=//x>`, `url(//x)`, `![](//x)`) or in a spelling of their own (`&#104;ttps://x`). Links that somebody may follow
 //! are not fetched; addresses with a scheme count in every text.
 
-/// More addresses of one text are not told apart: who has them all is looked at as a whole.
-const MOST: usize = 4_096;
+/// Addresses of one text; one with more of them lies in no limit.
+const MAX_ADDRESSES: usize = 4_096;
 /// Attributes that are fetched in any element.
 const FETCHED: [&str; 10] =
     ["src", "srcset", "imagesrcset", "poster", "background", "lowsrc", "dynsrc", "xlink:href", "manifest", "longdesc"];
 /// Elements whose `href` and `data` are fetched.
 const OF_HREF: [&str; 7] = ["link", "base", "image", "use", "feimage", "script", "pattern"];
 const OF_DATA: [&str; 3] = ["object", "embed", "applet"];
+
+/// Bytes of one element, address or image that are looked at, and of all of them together.
+const MAX_PIECE_BYTES: usize = 16 * 1024;
+const MAX_WORK_BYTES: usize = 32 * 1024 * 1024;
+/// Stands for what is more than that: no limit covers it.
+const UNREAD: &str = "//markup-that-is-too-large-to-be-read.invalid";
+
+/// The beginning of a text, as far as one piece of markup is looked at.
+fn window(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_PIECE_BYTES.min(text.len()))]
+}
 
 /// Every address that is fetched and names a host without more, as browsers read it.
 pub(super) fn addresses(text: &str) -> Vec<String> {
@@ -21,7 +32,7 @@ pub(super) fn addresses(text: &str) -> Vec<String> {
     if text.contains("![") {
         of_markdown(text, &mut found);
     }
-    found.truncate(MOST);
+    found.dedup();
     found
 }
 
@@ -36,21 +47,29 @@ fn take(value: &str, found: &mut Vec<String>) {
             .iter()
             .any(|scheme| address.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme)))
     };
-    if (rootless || schemed()) && found.len() < MOST {
+    if (rootless || schemed()) && found.len() >= MAX_ADDRESSES {
+        found.push(UNREAD.to_owned());
+        found.dedup();
+    } else if rootless || schemed() {
         let host = address.trim_start_matches(is_slash);
         found.push(if rootless { format!("//{host}") } else { address.to_owned() });
     }
 }
 
 fn of_tags(text: &str, found: &mut Vec<String>) {
-    for (at, _) in text.match_indices('<').take(MOST) {
-        let inner = &text[at + 1..];
+    let mut work = 0;
+    for (at, _) in text.match_indices('<') {
+        let inner = window(&text[at + 1..]);
         if !inner.starts_with(|c: char| c.is_ascii_alphabetic()) {
             continue;
         }
         let end = inner.find(|c: char| c.is_whitespace() || matches!(c, '/' | '>')).unwrap_or(inner.len());
         let element = inner[..end].to_ascii_lowercase();
-        let attributes = attributes(&inner[end..]);
+        let (attributes, read) = attributes(&inner[end..]);
+        work += end + read;
+        if work > MAX_WORK_BYTES {
+            return found.push(UNREAD.to_owned());
+        }
         let refreshes =
             attributes.iter().any(|(name, value)| name == "http-equiv" && value.eq_ignore_ascii_case("refresh"));
         for (name, value) in &attributes {
@@ -73,11 +92,11 @@ fn of_tags(text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The attributes of an element, from behind its name to its end.
-fn attributes(text: &str) -> Vec<(String, String)> {
+/// The attributes of an element, from behind its name to its end, and how many bytes they are.
+fn attributes(text: &str) -> (Vec<(String, String)>, usize) {
     let mut found = Vec::new();
     let mut rest = text;
-    while found.len() < 64 {
+    loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
         if rest.is_empty() || rest.starts_with('>') {
             break;
@@ -92,13 +111,13 @@ fn attributes(text: &str) -> Vec<(String, String)> {
         };
         let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''));
         let (value, after) = match quote {
-            Some(quote) => behind[1..].split_once(quote).unwrap_or((&behind[1..], "")),
+            Some(quote) => behind[1..].split_once(quote).unwrap_or_else(|| (&behind[1..], "")),
             None => behind.split_at(behind.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(behind.len())),
         };
         found.push((name, value.to_owned()));
         rest = after;
     }
-    found
+    (found, text.len() - rest.len())
 }
 
 fn of_styles(text: &str, found: &mut Vec<String>) {
@@ -107,18 +126,23 @@ fn of_styles(text: &str, found: &mut Vec<String>) {
     }
     let lower = text.to_ascii_lowercase();
     let read = |value: &str| unescaped_style(value.trim().trim_matches(['"', '\'']).trim());
-    for (at, name) in lower.match_indices("url(").take(MOST) {
-        let inner = &text[at + name.len()..];
+    let mut work = 0;
+    for (at, name) in lower.match_indices("url(") {
+        let inner = window(&text[at + name.len()..]);
+        work += inner.find(')').unwrap_or(inner.len());
+        if work > MAX_WORK_BYTES {
+            return found.push(UNREAD.to_owned());
+        }
         take(&read(inner.split(')').next().unwrap_or_default()), found);
     }
-    for (at, name) in lower.match_indices("@import").take(MOST) {
-        let rest = text[at + name.len()..].trim_start();
+    for (at, name) in lower.match_indices("@import") {
+        let rest = window(&text[at + name.len()..]).trim_start();
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
             take(&read(rest[1..].split(quote).next().unwrap_or_default()), found);
         }
     }
-    for (at, name) in lower.match_indices("image-set(").take(MOST) {
-        let inner = text[at + name.len()..].split(')').next().unwrap_or_default();
+    for (at, name) in lower.match_indices("image-set(") {
+        let inner = window(&text[at + name.len()..]).split(')').next().unwrap_or_default();
         inner.split(['"', '\'']).skip(1).step_by(2).for_each(|one| take(&read(one), found));
     }
 }
@@ -133,8 +157,13 @@ fn of_markdown(text: &str, found: &mut Vec<String>) {
         }
     };
     let mut named = false;
-    for (at, sign) in text.match_indices("![").take(MOST) {
-        let inner = &text[at + sign.len()..];
+    let mut work = 0;
+    for (at, sign) in text.match_indices("![") {
+        let inner = window(&text[at + sign.len()..]);
+        work += inner.find(']').unwrap_or(inner.len());
+        if work > MAX_WORK_BYTES {
+            return found.push(UNREAD.to_owned());
+        }
         let mut ends = inner.match_indices(']').take(8);
         match ends.find(|(end, _)| inner[end + 1..].starts_with('(')) {
             Some((end, _)) => take(&unescaped(&destination(&inner[end + 2..])), found),
@@ -222,6 +251,17 @@ fn unescaped_style(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_markup_is_read_to_its_end_or_not_let_through() {
+        let many = format!("{}<img src=//x.example>", "<b>".repeat(20_000));
+        assert_eq!(addresses(&many), ["//x.example"]);
+        let wide = format!("<img {} src=//x.example>", "a ".repeat(500));
+        assert_eq!(addresses(&wide), ["//x.example"]);
+        for hostile in ["<a<a".repeat(200_000), "url(".repeat(200_000), "![".repeat(400_000)] {
+            assert!(addresses(&hostile).iter().all(|address| address == UNREAD));
+        }
+    }
 
     #[test]
     fn what_is_fetched_is_found() {

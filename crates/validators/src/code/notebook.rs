@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::{Language, python};
+use crate::listed;
 
 /// Lines of one cell that are read; one with more is not known.
 const MOST_LINES: usize = 4_096;
@@ -43,7 +44,10 @@ pub(crate) fn read(source: &str) -> Option<Cell> {
         let line = line.trim_start();
         line.starts_with(['%', '!']) || assigned(line).is_some()
     };
-    if !source.lines().any(begins) || source.len() > super::MAX_BYTES || python::is_program(source) {
+    if !source.lines().any(begins)
+        || source.len() > super::MAX_BYTES
+        || stacker::grow(super::DEEP_STACK, || python::is_program(source))
+    {
         return None;
     }
     let mut cell = Cell::default();
@@ -62,7 +66,7 @@ impl Cell {
         match text.strip_prefix("%%") {
             Some(rest) => {
                 let (first, body) = rest.split_once('\n').unwrap_or((rest, ""));
-                let (name, words) = first.trim().split_once(char::is_whitespace).unwrap_or((first.trim(), ""));
+                let (name, words) = first.trim().split_once(char::is_whitespace).unwrap_or_else(|| (first.trim(), ""));
                 self.whole(name, words.trim(), body);
             }
             None => self.lines(source),
@@ -225,10 +229,6 @@ impl Cell {
         self.places.push(path.to_owned());
         path
     }
-}
-
-fn listed(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == name)
 }
 
 /// The first word that is no option, without its quotes.

@@ -2,62 +2,15 @@
 //! database is judged by [`crate::arguments`].
 
 /// Methods and functions that hand a statement to a database.
-const TAKES: &[&str] = &[
-    "$executeRawUnsafe",
-    "$queryRawUnsafe",
-    "all",
-    "batch",
-    "command",
-    "cypher",
-    "exec",
-    "exec_driver_sql",
-    "execute",
-    "execute_query",
-    "execute_read",
-    "execute_write",
-    "execute_sql",
-    "executemany",
-    "executescript",
-    "executeMultiple",
-    "fetch",
-    "fetchrow",
-    "fetchval",
-    "from_query",
-    "get",
-    "gql",
-    "multiStatement",
-    "none",
-    "one",
-    "oneOrNone",
-    "many",
-    "any",
-    "prepare",
-    "query",
-    "queryRaw",
-    "raw",
-    "raw_sql",
-    "read_database",
-    "read_sql",
-    "read_sql_query",
-    "run",
-    "sql",
-    "text",
-    "unsafe",
-    "SQL",
-    "DDL",
-    "executeQuery",
-    "run_query",
-    "query_df",
-    "mogrify",
-    "copy_expert",
-    "submit",
-    "client_query",
-    "write_transaction",
-];
+const TAKES: &str = "$executeRawUnsafe $queryRawUnsafe all batch command cypher exec exec_driver_sql execute execute_query \
+     execute_read execute_write execute_sql executemany executescript executeMultiple fetch fetchrow fetchval \
+     from_query get gql multiStatement none one oneOrNone many any prepare query queryRaw raw raw_sql read_database \
+     read_sql read_sql_query run sql text unsafe SQL DDL executeQuery run_query query_df mogrify copy_expert submit \
+     client_query write_transaction";
 
 /// Whether a method takes a statement.
 pub(super) fn takes(method: &str) -> bool {
-    TAKES.contains(&method)
+    crate::listed(TAKES, method)
 }
 
 /// Whether one of the statements in a text destroys: a table, everything in one, or more.

@@ -47,66 +47,12 @@ pub use table::Understood;
 /// How many programs may run each other in one command.
 const MAX_DEPTH: usize = 6;
 /// Variables in front of a command that say how it runs and not what: `NODE_ENV=test npm test`.
-const VARIABLES: &[&str] = &[
-    "APP_ENV",
-    "ARCH",
-    "AWS_DEFAULT_REGION",
-    "AWS_PROFILE",
-    "AWS_REGION",
-    "CARGO_INCREMENTAL",
-    "CARGO_TERM_COLOR",
-    "CGO_ENABLED",
-    "CI",
-    "CLICOLOR",
-    "COLOR",
-    "COLUMNS",
-    "COVERAGE",
-    "CUDA_VISIBLE_DEVICES",
-    "DEBUG",
-    "DEBIAN_FRONTEND",
-    "DJANGO_DEBUG",
-    "DOTNET_CLI_TELEMETRY_OPTOUT",
-    "ENVIRONMENT",
-    "FLASK_ENV",
-    "FORCE_COLOR",
-    "GOARCH",
-    "GOARM",
-    "GOMAXPROCS",
-    "GOOS",
-    "HOST",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LINES",
-    "LOGLEVEL",
-    "LOG_LEVEL",
-    "MODE",
-    "NAME",
-    "NEXT_TELEMETRY_DISABLED",
-    "NODE_ENV",
-    "NO_COLOR",
-    "OMP_NUM_THREADS",
-    "PORT",
-    "PYTHONASYNCIODEBUG",
-    "PYTHONDONTWRITEBYTECODE",
-    "PYTHONHASHSEED",
-    "PYTHONUNBUFFERED",
-    "PYTHONUTF8",
-    "RACK_ENV",
-    "RAILS_ENV",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "SEED",
-    "STAGE",
-    "TERM",
-    "TEST_ENV",
-    "TF_LOG",
-    "TZ",
-    "UV_SYSTEM_PYTHON",
-    "V",
-    "VERBOSE",
-    "VITE_MODE",
-];
+const VARIABLES: &str = "APP_ENV ARCH AWS_DEFAULT_REGION AWS_PROFILE AWS_REGION CARGO_INCREMENTAL CARGO_TERM_COLOR CGO_ENABLED CI \
+     CLICOLOR COLOR COLUMNS COVERAGE CUDA_VISIBLE_DEVICES DEBUG DEBIAN_FRONTEND DJANGO_DEBUG \
+     DOTNET_CLI_TELEMETRY_OPTOUT ENVIRONMENT FLASK_ENV FORCE_COLOR GOARCH GOARM GOMAXPROCS GOOS HOST LANG LC_ALL \
+     LC_CTYPE LINES LOGLEVEL LOG_LEVEL MODE NAME NEXT_TELEMETRY_DISABLED NODE_ENV NO_COLOR OMP_NUM_THREADS PORT \
+     PYTHONASYNCIODEBUG PYTHONDONTWRITEBYTECODE PYTHONHASHSEED PYTHONUNBUFFERED PYTHONUTF8 RACK_ENV RAILS_ENV \
+     RUST_BACKTRACE RUST_LOG SEED STAGE TERM TEST_ENV TF_LOG TZ UV_SYSTEM_PYTHON V VERBOSE VITE_MODE";
 /// Programs that are run as modules of Python too.
 const PYTHON_TOOLS: &[&str] = &[
     "pytest",
@@ -230,7 +176,7 @@ pub(super) fn is_plain_variable(name: &str, value: &str) -> bool {
     if !value.chars().all(is_plain) || value.starts_with('-') {
         return false;
     }
-    VARIABLES.contains(&name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_")
+    crate::listed(VARIABLES, name) || name.starts_with("GIT_AUTHOR_") || name.starts_with("GIT_COMMITTER_")
 }
 
 fn program(name: &Word, arguments: &[Word], understood: &Understood, depth: usize) -> Result<Effect, Finding> {

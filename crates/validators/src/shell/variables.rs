@@ -34,104 +34,14 @@ const EXPANDABLE: &[&str] = &[
 const SECRET_PARTS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PASSWORD", "PASSWD", "CREDENTIALS", "AUTH"];
 
 /// Names that decide which program, library, start-up file or option is used.
-const DECIDING: &[&str] = &[
-    "PATH",
-    "IFS",
-    "ENV",
-    "BASH_ENV",
-    "SHELL",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS4",
-    "CDPATH",
-    "FPATH",
-    "ZDOTDIR",
-    "INPUTRC",
-    "EXINIT",
-    "VIMINIT",
-    "GVIMINIT",
-    "MYVIMRC",
-    "VIMRUNTIME",
-    "LESS",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "LESSKEY",
-    "LESSSECURE",
-    "EDITOR",
-    "VISUAL",
-    "BROWSER",
-    "FCEDIT",
-    "HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_DIRS",
-    "XDG_CONFIG_DIRS",
-    "TERMINFO",
-    "TERMCAP",
-    "TERMINFO_DIRS",
-    "LOCPATH",
-    "NLSPATH",
-    "HOSTALIASES",
-    "RES_OPTIONS",
-    "PERL5DB",
-    "PERL5LIB",
-    "PERLLIB",
-    "RUBYLIB",
-    "RUBYOPT",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "PYTHONINSPECT",
-    "PYTHONBREAKPOINT",
-    "PYTHONWARNINGS",
-    "PYTHONUSERBASE",
-    "PYTHONEXECUTABLE",
-    "LUA_INIT",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "R_ENVIRON",
-    "R_LIBS",
-    "CLASSPATH",
-    "MAVEN_ARGS",
-    "MAKEFILES",
-    "MAKEFLAGS",
-    "GNUMAKEFLAGS",
-    "CC",
-    "CXX",
-    "CPP",
-    "LD",
-    "AR",
-    "AS",
-    "NM",
-    "LINKER",
-    "RUSTC",
-    "RUSTDOC",
-    "RUSTFLAGS",
-    "GOFLAGS",
-    "CGO_CFLAGS",
-    "CGO_LDFLAGS",
-    "GOROOT",
-    "GOPROXY",
-    "GCC_EXEC_PREFIX",
-    "COMPILER_PATH",
-    "GZIP",
-    "ZIPOPT",
-    "UNZIP",
-    "BZIP2",
-    "XZ_OPT",
-    "HISTFILE",
-    "HISTCONTROL",
-    "MANOPT",
-    "MAIL",
-    "SSLKEYLOGFILE",
-    "COMSPEC",
-    "PATHEXT",
-    "BUNDLE_GEMFILE",
-];
+const DECIDING: &str = "PATH IFS ENV BASH_ENV SHELL SHELLOPTS BASHOPTS PROMPT_COMMAND PS0 PS1 PS2 PS4 CDPATH FPATH ZDOTDIR INPUTRC \
+     EXINIT VIMINIT GVIMINIT MYVIMRC VIMRUNTIME LESS LESSOPEN LESSCLOSE LESSKEY LESSSECURE EDITOR VISUAL BROWSER \
+     FCEDIT HOME XDG_CONFIG_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS TERMINFO TERMCAP TERMINFO_DIRS LOCPATH NLSPATH \
+     HOSTALIASES RES_OPTIONS PERL5DB PERL5LIB PERLLIB RUBYLIB RUBYOPT PYTHONHOME PYTHONSTARTUP PYTHONINSPECT \
+     PYTHONBREAKPOINT PYTHONWARNINGS PYTHONUSERBASE PYTHONEXECUTABLE LUA_INIT PHPRC PHP_INI_SCAN_DIR R_PROFILE \
+     R_PROFILE_USER R_ENVIRON R_LIBS CLASSPATH MAVEN_ARGS MAKEFILES MAKEFLAGS GNUMAKEFLAGS CC CXX CPP LD AR AS NM \
+     LINKER RUSTC RUSTDOC RUSTFLAGS GOFLAGS CGO_CFLAGS CGO_LDFLAGS GOROOT GOPROXY GCC_EXEC_PREFIX COMPILER_PATH GZIP \
+     ZIPOPT UNZIP BZIP2 XZ_OPT HISTFILE HISTCONTROL MANOPT MAIL SSLKEYLOGFILE COMSPEC PATHEXT BUNDLE_GEMFILE";
 
 /// Beginnings of such names.
 const DECIDING_STARTS: &[&str] = &[
@@ -219,7 +129,7 @@ const HARMLESS: &[&str] = &[
 /// Whether a command may run with this variable set.
 pub(super) fn check_assignment(name: &str, value: &str) -> Verdict {
     let upper = name.to_ascii_uppercase();
-    let name_decides = DECIDING.contains(&upper.as_str())
+    let name_decides = crate::listed(DECIDING, upper.as_str())
         || DECIDING_STARTS.iter().any(|start| upper.starts_with(start))
         || DECIDING_ENDS.iter().any(|end| upper.ends_with(end));
     // A pager of `cat` or nothing is the usual way to ask for plain output.

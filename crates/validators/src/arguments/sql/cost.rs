@@ -207,78 +207,13 @@ impl Call<'_> {
 }
 
 /// Words in hints that say how a query is worked out, and not what it does.
-const HINTS: &[&str] = &[
-    "all_rows",
-    "append",
-    "bka",
-    "broadcast",
-    "broadcastjoin",
-    "bnl",
-    "cardinality",
-    "coalesce",
-    "dynamic_sampling",
-    "first_rows",
-    "full",
-    "gather_optimizer_statistics",
-    "group_index",
-    "hash",
-    "hash_join",
-    "hashjoin",
-    "index",
-    "index_desc",
-    "index_ffs",
-    "index_merge",
-    "index_ss",
-    "indexonlyscan",
-    "indexscan",
-    "join_fixed_order",
-    "join_order",
-    "join_prefix",
-    "join_suffix",
-    "leading",
-    "mapjoin",
-    "max_execution_time",
-    "merge",
-    "merge_join",
-    "mergejoin",
-    "monitor",
-    "mrr",
-    "nestloop",
-    "no_bka",
-    "no_bnl",
-    "no_hash_join",
-    "no_index",
-    "no_index_merge",
-    "no_merge",
-    "no_parallel",
-    "no_unnest",
-    "nolock",
-    "noparallel",
-    "opt_estimate",
-    "optimizer_features_enable",
-    "order_index",
-    "ordered",
-    "parallel",
-    "push_pred",
-    "qb_name",
-    "read_from_storage",
-    "rebalance",
-    "repartition",
-    "result_cache",
-    "rows",
-    "semijoin",
-    "seqscan",
-    "shuffle_hash",
-    "skewjoin",
-    "straight_join",
-    "subquery",
-    "unnest",
-    "use_concat",
-    "use_hash",
-    "use_index",
-    "use_merge",
-    "use_nl",
-];
+const HINTS: &str = "all_rows append bka broadcast broadcastjoin bnl cardinality coalesce dynamic_sampling first_rows full \
+     gather_optimizer_statistics group_index hash hash_join hashjoin index index_desc index_ffs index_merge index_ss \
+     indexonlyscan indexscan join_fixed_order join_order join_prefix join_suffix leading mapjoin max_execution_time \
+     merge merge_join mergejoin monitor mrr nestloop no_bka no_bnl no_hash_join no_index no_index_merge no_merge \
+     no_parallel no_unnest nolock noparallel opt_estimate optimizer_features_enable order_index ordered parallel \
+     push_pred qb_name read_from_storage rebalance repartition result_cache rows semijoin seqscan shuffle_hash \
+     skewjoin straight_join subquery unnest use_concat use_hash use_index use_merge use_nl";
 
 /// Whether a hint in a comment does more than say how the query is worked out: some set variables.
 pub(super) fn hints_more(text: &str) -> bool {
@@ -293,7 +228,7 @@ pub(super) fn hints_more(text: &str) -> bool {
                 word.extend(c.to_lowercase());
                 continue;
             }
-            known &= depth > 0 || word.is_empty() || HINTS.contains(&word.as_str());
+            known &= depth > 0 || word.is_empty() || crate::listed(HINTS, word.as_str());
             word.clear();
             match c {
                 '(' => depth += 1,

@@ -7,95 +7,13 @@ use super::grammar;
 use super::lexer::Token;
 
 /// What Oracle and others know without brackets, and words of their types and clauses.
-const KNOWN: &[&str] = &[
-    "sysdate",
-    "systimestamp",
-    "current_date",
-    "current_timestamp",
-    "localtimestamp",
-    "sessiontimezone",
-    "dbtimezone",
-    "user",
-    "uid",
-    "rownum",
-    "rowid",
-    "level",
-    "dummy",
-    "null",
-    "true",
-    "false",
-    "dual",
-    "sys",
-    "currval",
-    "connect_by_root",
-    "connect_by_isleaf",
-    "connect_by_iscycle",
-    "session_user",
-    "current_user",
-    "current_schema",
-    "day",
-    "month",
-    "year",
-    "hour",
-    "minute",
-    "second",
-    "timezone_hour",
-    "timezone_minute",
-    "timezone_region",
-    "both",
-    "leading",
-    "trailing",
-    "date",
-    "timestamp",
-    "interval",
-    "number",
-    "varchar2",
-    "varchar",
-    "char",
-    "integer",
-    "int",
-    "decimal",
-    "float",
-    "clob",
-    "raw",
-    "precision",
-    "end",
-    "to",
-    "with",
-    "local",
-    "conversion",
-    "error",
-    "default",
-    "key",
-    "value",
-    "returning",
-    "pretty",
-    "absent",
-    "first",
-    "last",
-    "next",
-    "separator",
-    "signed",
-    "unsigned",
-    "datetime",
-    "time",
-    "binary_double",
-    "binary_float",
-    "nchar",
-    "nvarchar2",
-    "zone",
-    "week",
-    "quarter",
-    "current_time",
-    "localtime",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "q",
-    "n",
-    "x",
-    "b",
-];
+const KNOWN: &str = "sysdate systimestamp current_date current_timestamp localtimestamp sessiontimezone dbtimezone user uid rownum \
+     rowid level dummy null true false dual sys currval connect_by_root connect_by_isleaf connect_by_iscycle \
+     session_user current_user current_schema day month year hour minute second timezone_hour timezone_minute \
+     timezone_region both leading trailing date timestamp interval number varchar2 varchar char integer int decimal \
+     float clob raw precision end to with local conversion error default key value returning pretty absent first last \
+     next separator signed unsigned datetime time binary_double binary_float nchar nvarchar2 zone week quarter \
+     current_time localtime utc_date utc_time utc_timestamp q n x b";
 
 /// The name that may be a function, if there is one.
 pub(super) fn doubt(statement: &[Token]) -> Option<String> {
@@ -114,7 +32,7 @@ pub(super) fn doubt(statement: &[Token]) -> Option<String> {
         let Some(name) = word(*at) else { return false };
         let called = statement.get(at + 1).is_some_and(|next| next.is('('));
         let bound = *at > 0 && (statement[at - 1].is(':') || statement[at - 1].is('@') || statement[at - 1].is('&'));
-        !called && !bound && !grammar::is_keyword(name) && !KNOWN.contains(&name) && !given.contains(name)
+        !called && !bound && !grammar::is_keyword(name) && !crate::listed(KNOWN, name) && !given.contains(name)
     };
     (0..statement.len()).find(unknown).and_then(word).map(|name| {
         let name: String = name.chars().take(64).collect();

@@ -84,59 +84,9 @@ const UNITS: &[&str] = &[
     "signed",
 ];
 /// What may follow an alias that is called like a verb.
-const BEHIND_ALIAS: &[&str] = &[
-    "from",
-    "where",
-    "group",
-    "order",
-    "limit",
-    "having",
-    "union",
-    "intersect",
-    "except",
-    "minus",
-    "join",
-    "left",
-    "right",
-    "inner",
-    "outer",
-    "cross",
-    "full",
-    "natural",
-    "on",
-    "using",
-    "window",
-    "offset",
-    "fetch",
-    "qualify",
-    "and",
-    "or",
-    "is",
-    "in",
-    "not",
-    "like",
-    "ilike",
-    "between",
-    "then",
-    "else",
-    "end",
-    "when",
-    "asc",
-    "desc",
-    "nulls",
-    "as",
-    "over",
-    "for",
-    "collate",
-    "lateral",
-    "tablesample",
-    "format",
-    "settings",
-    "within",
-    "filter",
-    "rlike",
-    "regexp",
-];
+const BEHIND_ALIAS: &str = "from where group order limit having union intersect except minus join left right inner outer cross full natural \
+     on using window offset fetch qualify and or is in not like ilike between then else end when asc desc nulls as \
+     over for collate lateral tablesample format settings within filter rlike regexp";
 
 /// Whether a word is no name in a query.
 pub(super) fn is_keyword(word: &str) -> bool {
@@ -308,7 +258,7 @@ fn second_verb(statement: &[Token]) -> Option<&'static str> {
             // SQL Server takes these for a statement, and nobody calls a column so.
             None => !matches!(word, "commit" | "rollback"),
             Some(Token::Word(next, _)) => {
-                BEHIND_ALIAS.contains(&next.as_str()) && !(next == "as" && matches!(word, "exec" | "execute"))
+                crate::listed(BEHIND_ALIAS, next.as_str()) && !(next == "as" && matches!(word, "exec" | "execute"))
                     || is_hint(word, next)
             }
             // `* replace (a + 1 as a)` is a part of the list of columns.

@@ -28,82 +28,11 @@ const COMPARING: [&str; 18] = [
     "default", "values", "escape", "interval",
 ];
 /// Words in front of brackets that call nothing, and functions that only work on texts.
-const DATA: [&str; 74] = [
-    "in",
-    "values",
-    "and",
-    "or",
-    "not",
-    "where",
-    "on",
-    "when",
-    "then",
-    "else",
-    "select",
-    "as",
-    "like",
-    "any",
-    "all",
-    "some",
-    "filter",
-    "exists",
-    "over",
-    "by",
-    "set",
-    "from",
-    "join",
-    "match",
-    "create",
-    "merge",
-    "using",
-    "array",
-    "row",
-    "concat",
-    "concat_ws",
-    "replace",
-    "starts_with",
-    "startswith",
-    "ends_with",
-    "endswith",
-    "contains",
-    "position",
-    "strpos",
-    "instr",
-    "locate",
-    "charindex",
-    "split_part",
-    "split",
-    "string_split",
-    "substr",
-    "substring",
-    "left",
-    "right",
-    "trim",
-    "ltrim",
-    "rtrim",
-    "btrim",
-    "lower",
-    "upper",
-    "coalesce",
-    "ifnull",
-    "nullif",
-    "if",
-    "iif",
-    "length",
-    "format",
-    "date_format",
-    "strftime",
-    "to_char",
-    "cast",
-    "string_agg",
-    "group_concat",
-    "decode",
-    "translate",
-    "count",
-    "min",
-    "max",
-    "ilike",
-];
+const DATA: &str = "in values and or not where on when then else select as like any all some filter exists over by set from join \
+     match create merge using array row concat concat_ws replace starts_with startswith ends_with endswith contains \
+     position strpos instr locate charindex split_part split string_split substr substring left right trim ltrim \
+     rtrim btrim lower upper coalesce ifnull nullif if iif length format date_format strftime to_char cast string_agg \
+     group_concat decode translate count min max ilike";
 
 /// A string in a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,7 +164,7 @@ fn called(before: Option<&Token>, around: Within) -> Within {
         return Within::File;
     }
     let of_text = ["regexp", "json", "jsonb", "date", "str_", "parse_"].iter().any(|front| name.starts_with(front));
-    if of_text && name.as_ref() != "json" || DATA.contains(&name.as_ref()) { around } else { Within::Perhaps }
+    if of_text && name.as_ref() != "json" || crate::listed(DATA, name.as_ref()) { around } else { Within::Perhaps }
 }
 
 fn is_comparing(token: &Token) -> bool {

@@ -203,7 +203,8 @@ impl Reader<'_> {
                                 let value = self.things(value);
                                 let is_page =
                                     matches!(&*key, "url" | "uri" | "baseURL" | "baseUrl" | "path" | "prefixUrl");
-                                if !self.written_dials(&value, what) && !(key == "path" && value.known.is_empty()) {
+                                let is_route = key == "path" && value.known.is_empty();
+                                if !(self.written_dials(&value, what) || is_route) {
                                     self.texts_dial(&value, what, !is_page);
                                 }
                             }

@@ -4,6 +4,7 @@ use super::Checker;
 use super::calls::Arguments;
 use super::value::Val;
 use crate::code::reached::{self, Dials};
+use crate::listed;
 
 /// Requests: the first thing they are given is an address, or the second behind the method.
 const REQUESTS: &str = "get post put patch delete head options request stream urlopen urlretrieve Request URL open open_new open_new_tab \
@@ -32,10 +33,6 @@ const READERS: &str = "pandas polars dask numpy geopandas xarray pyarrow matplot
 /// Functions that fetch from an address of their package.
 const DOWNLOADS: &str = "from_pretrained hf_hub_download snapshot_download download download_url download_file get_rdataset pipeline \
      encoding_for_model get_encoding fetch_model load_state_dict_from_url retrieve";
-
-fn listed(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == name)
-}
 
 impl Checker<'_> {
     /// What a call connects to.
@@ -288,10 +285,7 @@ impl Checker<'_> {
                 Val::Path(path) if path.starts_with("builtins.input") || path.starts_with("sys.argv") => {
                     self.reaches.unseen(what);
                 }
-                Val::File(inner) if depth < 4 => match &**inner {
-                    Val::Partial(start, _) => self.reaches.place(&format!("./{start}"), what),
-                    _ => {}
-                },
+                Val::File(_) => {}
                 Val::Seq(all) if depth < 4 => all.iter().for_each(|value| self.places(value, what, depth + 1)),
                 Val::Many(inner) if depth < 4 => self.places(inner, what, depth + 1),
                 Val::Unknown | Val::Opaque | Val::Private(_) | Val::Seq(_) | Val::Many(_) => self.reaches.unseen(what),

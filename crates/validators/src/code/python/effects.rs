@@ -13,75 +13,11 @@ use crate::code::places::{self, Place};
 use crate::code::{known, statements, verbs};
 
 /// Functions that only look at what they are given.
-const LOOKS: &[&str] = &[
-    "add_argument",
-    "append",
-    "basename",
-    "dirname",
-    "endswith",
-    "exists",
-    "expanduser",
-    "expandvars",
-    "fspath",
-    "fnmatch",
-    "is_dir",
-    "is_file",
-    "isabs",
-    "isdir",
-    "isfile",
-    "islink",
-    "join",
-    "joinpath",
-    "match",
-    "normpath",
-    "print",
-    "relpath",
-    "samefile",
-    "search",
-    "split",
-    "splitext",
-    "startswith",
-    "stat",
-    "lstat",
-    "getsize",
-    "getmtime",
-    "access",
-    "abspath",
-    "realpath",
-    "load_dotenv",
-    "dotenv_values",
-    "find_dotenv",
-    "SettingsConfigDict",
-    "info",
-    "debug",
-    "warning",
-    "error",
-    "exception",
-    "critical",
-    "log",
-    "echo",
-    "len",
-    "str",
-    "repr",
-    "isinstance",
-    "sorted",
-    "list",
-    "set",
-    "tuple",
-    "index",
-    "count",
-    "replace",
-    "format",
-    "removeprefix",
-    "removesuffix",
-    "remove",
-    "discard",
-    "compile",
-    "sub",
-    "findall",
-    "ValueError",
-    "FileNotFoundError",
-];
+const LOOKS: &str = "add_argument append basename dirname endswith exists expanduser expandvars fspath fnmatch is_dir is_file isabs \
+     isdir isfile islink join joinpath match normpath print relpath samefile search split splitext startswith stat \
+     lstat getsize getmtime access abspath realpath load_dotenv dotenv_values find_dotenv SettingsConfigDict info \
+     debug warning error exception critical log echo len str repr isinstance sorted list set tuple index count \
+     replace format removeprefix removesuffix remove discard compile sub findall ValueError FileNotFoundError";
 
 /// What is known of the file that a value names.
 enum Target {
@@ -420,7 +356,7 @@ impl Checker<'_> {
         let library = matches!(root, Some("os" | "pathlib" | "re" | "logging" | "argparse"))
             && effects::of_function(&whole(path, name)).is_none()
             && !effects::writes(name);
-        if LOOKS.contains(&name) || library || matches!(root, Some("builtins")) || path == Some("os.path") {
+        if crate::listed(LOOKS, name) || library || matches!(root, Some("builtins")) || path == Some("os.path") {
             return;
         }
         // Of archives, what lies in the folder itself may be anything.

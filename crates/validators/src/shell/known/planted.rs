@@ -6,68 +6,9 @@ use super::{artefacts, decisive, results};
 use crate::shell::lexer::Word;
 
 /// Programs that write and whose operands are all read, or are judged by rules of their own.
-const INPUTS_ONLY: &[&str] = &[
-    "2to3",
-    "7z",
-    "7za",
-    "7zz",
-    "awk",
-    "black",
-    "buildifier",
-    "bzip2",
-    "chmod",
-    "cp",
-    "ctags",
-    "curl",
-    "docker",
-    "dos2unix",
-    "gawk",
-    "gh",
-    "git",
-    "glab",
-    "gsed",
-    "gtar",
-    "gzip",
-    "hg",
-    "install",
-    "isort",
-    "jj",
-    "jq",
-    "kubectl",
-    "ln",
-    "mawk",
-    "mkdir",
-    "mv",
-    "npm",
-    "patch",
-    "pdm",
-    "pigz",
-    "pip",
-    "pip-compile",
-    "pipenv",
-    "poetry",
-    "pyupgrade",
-    "rename",
-    "rm",
-    "rsync",
-    "ruff",
-    "sd",
-    "sed",
-    "svn",
-    "tar",
-    "tee",
-    "touch",
-    "truncate",
-    "unzip",
-    "uv",
-    "wget",
-    "xmllint",
-    "xz",
-    "yapf",
-    "yq",
-    "zip",
-    "zstd",
-];
+const INPUTS_ONLY: &str = "2to3 7z 7za 7zz awk black buildifier bzip2 chmod cp ctags curl docker dos2unix gawk gh git glab gsed gtar gzip \
+     hg install isort jj jq kubectl ln mawk mkdir mv npm patch pdm pigz pip pip-compile pipenv poetry pyupgrade \
+     rename rm rsync ruff sd sed svn tar tee touch truncate unzip uv wget xmllint xz yapf yq zip zstd";
 /// Programs that put a text into files that are there.
 const EDITING: &[&str] = &[
     "sed", "gsed", "sd", "rpl", "comby", "ast-grep", "sg", "crudini", "dasel", "yq", "perl", "ruby", "tomlq", "xq",
@@ -263,7 +204,7 @@ pub(super) fn turns_into_code(name: &str, words: &[Word]) -> bool {
     let tidies = ["fmt", "format", "lint", "tidy", "fix", "flake", "style", "prettier", "sort", "unix", "pretty"]
         .iter()
         .any(|part| name.contains(part));
-    if tidies || INPUTS_ONLY.contains(&name) {
+    if tidies || crate::listed(INPUTS_ONLY, name) {
         return false;
     }
     // Of most programs the value of an option stands behind it; of those for pictures and sound options are switches too.

@@ -5,56 +5,9 @@ use super::outputs;
 use crate::shell::lexer::Word;
 
 /// Programs that copy or pack folders, or print lists of them into files.
-const COPYING: &[&str] = &[
-    "asar",
-    "fossil",
-    "gio",
-    "lndir",
-    "borg",
-    "cmake",
-    "cpio",
-    "ditto",
-    "find",
-    "git",
-    "hg",
-    "jar",
-    "jj",
-    "kubectl",
-    "mksquashfs",
-    "npm",
-    "oras",
-    "pax",
-    "podman",
-    "docker",
-    "python.tarfile",
-    "python.zipfile",
-    "rclone",
-    "restic",
-    "skopeo",
-    "svn",
-    "tree",
-    "crane",
-    "sqlite3",
-    "redis-cli",
-    "code2prompt",
-    "files-to-prompt",
-    "repomix",
-    "gitingest",
-    "xcopy",
-    "robocopy",
-    "yadm",
-    "bsdtar",
-    "dpkg-deb",
-    "genisoimage",
-    "mkisofs",
-    "xorriso",
-    "wim",
-    "zpaq",
-    "rar",
-    "ar",
-    "lha",
-    "arj",
-];
+const COPYING: &str = "asar fossil gio lndir borg cmake cpio ditto find git hg jar jj kubectl mksquashfs npm oras pax podman docker \
+     python.tarfile python.zipfile rclone restic skopeo svn tree crane sqlite3 redis-cli code2prompt files-to-prompt \
+     repomix gitingest xcopy robocopy yadm bsdtar dpkg-deb genisoimage mkisofs xorriso wim zpaq rar ar lha arj";
 
 /// Whether everybody would see what such a program puts there.
 pub(super) fn publishes(name: &str, subcommand: Option<&str>, words: &[Word]) -> bool {
@@ -72,5 +25,7 @@ pub(super) fn publishes(name: &str, subcommand: Option<&str>, words: &[Word]) ->
         || name == "find" && !words.iter().any(|word| word.text.starts_with("-fp") || word.text.starts_with("-fls"));
     let is_asset =
         |text: &str| text.rsplit('/').next().is_some_and(|file| file.contains('.')) && outputs::is_shown_there(text);
-    COPYING.contains(&name) && !reads && words.iter().any(|word| is_shown(&word.text) && !is_asset(value(&word.text)))
+    crate::listed(COPYING, name)
+        && !reads
+        && words.iter().any(|word| is_shown(&word.text) && !is_asset(value(&word.text)))
 }

@@ -121,60 +121,9 @@ const OF_TABLES: &[&str] = &[
     "timings",
 ];
 /// Ends of names of files that only tools write, and that they write again.
-const AGAIN: &[&str] = &[
-    "a",
-    "aab",
-    "apk",
-    "bc",
-    "cast",
-    "class",
-    "coverage",
-    "cpuprofile",
-    "d",
-    "deb",
-    "dll",
-    "dylib",
-    "elf",
-    "exe",
-    "folded",
-    "gch",
-    "heapprofile",
-    "heapsnapshot",
-    "hprof",
-    "jar",
-    "jfr",
-    "lcov",
-    "ll",
-    "log",
-    "map",
-    "o",
-    "obj",
-    "out",
-    "pcap",
-    "pcapng",
-    "pch",
-    "pprof",
-    "prof",
-    "profdata",
-    "profraw",
-    "rlib",
-    "rmeta",
-    "rpm",
-    "s",
-    "sarif",
-    "sbom",
-    "so",
-    "spv",
-    "swp",
-    "sym",
-    "tfplan",
-    "trace",
-    "trx",
-    "tsbuildinfo",
-    "war",
-    "wasm",
-    "whl",
-];
+const AGAIN: &str = "a aab apk bc cast class coverage cpuprofile d deb dll dylib elf exe folded gch heapprofile heapsnapshot hprof \
+     jar jfr lcov ll log map o obj out pcap pcapng pch pprof prof profdata profraw rlib rmeta rpm s sarif sbom so spv \
+     swp sym tfplan trace trx tsbuildinfo war wasm whl";
 
 /// Whether what stands here is a result: by its folder, a word, its ending, or the name of one of the sources that it was made from.
 pub(super) fn is_result(path: &str, sources: &[&str]) -> bool {
@@ -187,7 +136,7 @@ pub(super) fn is_result(path: &str, sources: &[&str]) -> bool {
     if kept::is_source_name(path) || kept::decides_by_name(path) || stem.starts_with('.') {
         return replaced::is_new(path, sources);
     }
-    AGAIN.contains(&end)
+    crate::listed(AGAIN, end)
         || replaced::is_new(path, sources)
         || says(stem, if is_table { OF_TABLES } else { MADE })
         || sources.iter().any(|source| bears_name(path, stem, end, source))
@@ -279,7 +228,8 @@ pub(super) fn is_left_over(path: &str) -> bool {
     const WRITTEN: [&str; 12] =
         ["docx", "key", "md", "numbers", "odp", "odt", "pages", "pdf", "pptx", "psd", "rst", "tex"];
     let (stem, end) = parts(path);
-    let made = (says(stem, MADE) || AGAIN.contains(&end)) && !kept::is_irreplaceable(path) && !WRITTEN.contains(&end);
+    let made =
+        (says(stem, MADE) || crate::listed(AGAIN, end)) && !kept::is_irreplaceable(path) && !WRITTEN.contains(&end);
     made || LEFT.contains(&end)
         || stem == ".DS_Store"
         || says(stem, &DEAD)

@@ -105,62 +105,9 @@ const RESPONSE_FILES: &[&str] = &[
     "swiftc",
 ];
 /// Forms of files with sound and pictures. What is none of them may be a camera, a screen or a line.
-const FORMATS: &[&str] = &[
-    "aac",
-    "ac3",
-    "adts",
-    "aiff",
-    "alaw",
-    "apng",
-    "asf",
-    "ass",
-    "avi",
-    "concat",
-    "dash",
-    "f32le",
-    "ffmetadata",
-    "flac",
-    "flv",
-    "framemd5",
-    "gif",
-    "hash",
-    "h264",
-    "hevc",
-    "hls",
-    "image2",
-    "image2pipe",
-    "ipod",
-    "json",
-    "lavfi",
-    "m4v",
-    "matroska",
-    "md5",
-    "mjpeg",
-    "mov",
-    "mp2",
-    "mp3",
-    "mp4",
-    "mpeg",
-    "mpegts",
-    "mulaw",
-    "null",
-    "ogg",
-    "opus",
-    "rawvideo",
-    "s16be",
-    "s16le",
-    "s24le",
-    "s32le",
-    "segment",
-    "srt",
-    "streamhash",
-    "u8",
-    "wav",
-    "webm",
-    "webp",
-    "webvtt",
-    "yuv4mpegpipe",
-];
+const FORMATS: &str = "aac ac3 adts aiff alaw apng asf ass avi concat dash f32le ffmetadata flac flv framemd5 gif hash h264 hevc hls \
+     image2 image2pipe ipod json lavfi m4v matroska md5 mjpeg mov mp2 mp3 mp4 mpeg mpegts mulaw null ogg opus \
+     rawvideo s16be s16le s24le s32le segment srt streamhash u8 wav webm webp webvtt yuv4mpegpipe";
 /// Programs in which a name with `@` in front is no file of options.
 const NAMED_BY_AT: &[&str] = &[
     "bun", "bunx", "corepack", "deno", "dig", "drill", "echo", "gh", "git", "glab", "grep", "hg", "jj", "jq", "kdig",
@@ -261,7 +208,7 @@ pub(super) fn check(name: &str, subcommand: Option<&str>, words: &[Word]) -> Res
         },
         "ffmpeg" | "ffprobe" | "ffplay" => {
             any(&|text| ["ladspa", "frei0r", "lv2", "tcp:", "udp:", "pipe:"].iter().any(|word| text.contains(word)))
-                || words.windows(2).any(|two| two[0].text == "-f" && !FORMATS.contains(&two[1].text.as_str()))
+                || words.windows(2).any(|two| two[0].text == "-f" && !crate::listed(FORMATS, two[1].text.as_str()))
         }
         // Shells work out what stands in brackets, also where quotes stand around it.
         "[" | "[[" | "test" | "wait" | "let" | "read" | "unset" | "declare" | "typeset" | "local" | "readonly"

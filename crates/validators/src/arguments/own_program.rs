@@ -10,9 +10,9 @@ use switchboard_policy::risk::is_grave_choice;
 use switchboard_protocol::mgp::security::ToolSecurity;
 use switchboard_wire::{Kind, Object, Raw};
 
-use crate::arguments::beside_command;
+use super::words::beside_command;
 use crate::shell::{self, Understood};
-use crate::{Answer, Verdict};
+use crate::{Answer, Verdict, listed};
 
 /// Programs that tools are called after, beside those whose names they shorten.
 const PROGRAMS: &str = "git terraform tofu kubectl docker podman helm npm pnpm yarn npx pip pip3 uv cargo gh glab aws az gcloud ansible \
@@ -32,10 +32,6 @@ const ACTING: &str = "push apply destroy exec run rm rmi delete prune publish im
      port-forward proxy debug label annotate expose autoscale taint untaint state force-unlock workspace console deploy eval ssh start";
 /// Keys for the subcommand.
 const VERBS: [&str; 6] = ["verb", "action", "operation", "command", "cmd", "subcommand"];
-
-fn listed(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == word)
-}
 
 /// The program that a tool is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
