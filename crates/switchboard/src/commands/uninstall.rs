@@ -68,7 +68,7 @@ pub(crate) async fn run(common: &Common, options: &Uninstall) -> Outcome {
             screen::out("no client has an entry of Switchboard");
         }
     }
-    failed.iter().for_each(|why| screen::note(why));
+    failed.iter().for_each(screen::note);
     let running = still_running(&loaded, options).await;
     let remains = remains(&loaded, user_config_file(&environment).as_deref(), &files);
     let elsewhere = elsewhere(&loaded);
