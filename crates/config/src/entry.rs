@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use switchboard_protocol::address::has_own_transport;
 use switchboard_protocol::mgp::{DefaultPolicy, RestartMode, TrustLevel};
 
 use crate::disclosure::masked_address;
@@ -53,6 +54,8 @@ words! {
         StreamableHttp = "streamable-http" | "http",
         /// HTTP+SSE of 2024-11-05.
         Sse = "sse",
+        /// A Unix socket, or whatever else the scheme of its address stands for.
+        Address = "address",
     }
 }
 
@@ -200,8 +203,12 @@ impl ServerEntry {
 
     /// The transport, given or taken from what else is there.
     pub fn effective_transport(&self) -> Transport {
-        let remote = self.url.is_some();
-        self.transport.unwrap_or(if remote { Transport::StreamableHttp } else { Transport::Stdio })
+        let usual = match &self.url {
+            None => Transport::Stdio,
+            Some(url) if has_own_transport(url) => Transport::Address,
+            Some(_) => Transport::StreamableHttp,
+        };
+        self.transport.unwrap_or(usual)
     }
 
     /// What it runs or reaches, on one line, exactly as declared but with control characters made visible.

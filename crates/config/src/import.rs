@@ -184,7 +184,9 @@ fn read_in(client: Client, file: &Path, project: Option<&Path>, text: &str) -> R
         let note = relative::settle(client, project, &mut server.entry);
         server.notes.extend(note.clone());
         // What means another folder, or a text in the place of a value, is another server here.
-        let kept = server.notes.iter().find(|note| note.ends_with(references::KEPT_AS_TEXT)).cloned();
+        let is_kept =
+            |note: &&String| note.ends_with(references::KEPT_AS_TEXT) || note.starts_with(references::ASKED_BY_CLIENT);
+        let kept = server.notes.iter().find(is_kept).cloned();
         let meant = note.filter(|_| project.is_none()).or(kept);
         server.untranslated = server.untranslated.take().or(meant);
         server.notes.extend(plain_secrets(&server.entry));

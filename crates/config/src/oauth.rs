@@ -91,7 +91,7 @@ mod tests {
         let config = Config::parse(Path::new("mgp.toml"), &text, &variables).unwrap();
         match config.servers[0].endpoint() {
             Ok(Endpoint::Http(http)) => http.oauth.clone().ok_or_else(|| "none".to_owned()),
-            Ok(Endpoint::Stdio(_)) => Err("a program".to_owned()),
+            Ok(Endpoint::Stdio(_) | Endpoint::Address(_)) => Err("not over HTTP".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -116,6 +116,8 @@ pub enum Endpoint {
     Stdio(StdioEndpoint),
     /// A remote server.
     Http(RemoteEndpoint),
+    /// What is reached as the scheme of this address says, which is not HTTP.
+    Address(String),
 }
 
 /// A child process, started without a shell. `Debug` shows no argument, since an expanded one may hold a secret.

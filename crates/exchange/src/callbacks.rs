@@ -440,10 +440,11 @@ impl<H: Host> Exchange<H> {
     }
 
     /// Takes the answer of a client; `None` where no server of ours asked that.
-    async fn answer_callback(&self, context: &Context, params: &Raw) -> Option<Result<Raw, Fault>> {
+    async fn answer_callback(&self, context: &Context, params: &Raw, by_model: bool) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
-        if !self.callbacks().table.lock().has(&said.callback_id) {
-            return None;
+        let kind = self.callbacks().table.lock().get(&said.callback_id).map(|open| open.request.kind)?;
+        if by_model && kind == CallbackType::Confirmation {
+            return Some(Err(questions::for_people()));
         }
         Some(self.take_answer(context, params, said).await)
     }

@@ -12,12 +12,12 @@ use switchboard_upstream::Server;
 use switchboard_validators::arguments::{self, Violation};
 use switchboard_wire::{Id, Object, Raw, Request};
 
-use crate::audit::{self, event};
+use crate::audit::{self, event, result, step};
 use crate::dialect::rendered_for;
-use crate::refused::refusal;
-use crate::sent::{ABOUT, Sent, beside_of, path_of, rest_of, unknown_of};
+use crate::refused::{refusal, refused};
+use crate::sent::{ABOUT, ALSO_ABOUT, Sent, beside_of, path_of, rest_of, unknown_of, with_reserved};
 use crate::unknown::{no_such_method, no_such_prompt, no_such_task, no_such_tool, unknown_resource};
-use crate::{Subject, ToolPolicy};
+use crate::{Gate, Subject, ToolPolicy};
 
 /// Letters of an intent that are written to the audit log.
 const LONGEST_INTENT: usize = 1_000;
@@ -145,6 +145,13 @@ impl Attempt<'_> {
         }
     }
 
+    /// Puts on record that a step refused it; what stops it then.
+    pub(crate) async fn refuse_at(&self, gate: &Gate<'_>, step: &'static str, fault: &Fault) -> Stop {
+        let event = audit::with(self.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step);
+        gate.audit.note(refused(audit::with(event, "reason", fault.message()), fault)).await;
+        self.refusal(fault).into()
+    }
+
     fn method(&self) -> &'static str {
         self.subject.passage().methods.first().copied().unwrap_or_default()
     }
@@ -156,7 +163,7 @@ impl Attempt<'_> {
 
     /// Members of the parameters that are sent beside the address of a resource.
     pub(crate) fn beside_address(&self) -> Option<Raw> {
-        rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key))
+        with_reserved(rest_of(self.params, |key| key == "uri" || ABOUT.contains(&key)), self.params, &ALSO_ABOUT)
     }
 
     /// Those of them that no dialect knows.

@@ -19,8 +19,7 @@ use switchboard_store::Digest;
 use switchboard_wire::{Edit, Extra, Object, Raw};
 
 use super::attempt::{Attempt, Stop};
-use super::audit::{self, event, result, step};
-use super::refused::refused;
+use super::audit::step;
 use super::tables::Tables;
 use super::{Gate, Subject};
 use crate::surroundings::{Destination, Offers};
@@ -237,10 +236,7 @@ pub(crate) async fn check_delegation(
         Ok(limits) => return Ok(limits),
         Err(fault) => fault,
     };
-    let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step::DELEGATION);
-    let event = audit::with(event, "reason", fault.message());
-    gate.audit.note(refused(event, &fault)).await;
-    Err(attempt.refusal(&fault).into())
+    Err(attempt.refuse_at(gate, step::DELEGATION, &fault).await)
 }
 
 /// The limits that hold for a call of a tool now, as its call would be judged by them.

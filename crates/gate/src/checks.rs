@@ -1,7 +1,9 @@
 //! The steps of the gate that need no person, in their one order. Each is decided elsewhere, and has here the name that it has
 //! in audit and metrics. `steps.rs` has the steps around them; what waits or goes on is taken through these alone.
 
-use crate::{arguments, authority, rights, schema, scopes};
+pub(crate) mod schema;
+
+use crate::{arguments, authority, rights, scopes};
 use switchboard_peer::Reply;
 use switchboard_protocol::fault::Fault;
 use switchboard_validators::arguments::Violation;

@@ -1,7 +1,7 @@
 //! Hosts that are not public and that a person let a server dial: asked about once, and remembered.
 //!
-//! Remembered for one principal and one server, as it is configured: while this process runs, and for a server that is
-//! trusted also in the store, beside the other answers of people, where the operator finds it and can take it back.
+//! Remembered for one principal and one server, as it is configured, in the store beside the other answers of people, where the
+//! operator finds it and can take it back; without a store, while this process runs.
 
 use crate::rights;
 use jiff::SignedDuration;
@@ -15,8 +15,10 @@ use super::{Attempt, Subject};
 use crate::Gate;
 use crate::agreed_hosts::Hosts;
 
-/// How long a yes is good in the store, as one for always is.
-const REMEMBERED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long a yes is good for a server that is trusted, as one for always is.
+const REMEMBERED_OF_TRUSTED: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// How long it is good for another one.
+const REMEMBERED: SignedDuration = SignedDuration::from_hours(24);
 /// What stands in place of a tool in what is stored. No tool has a blank in front.
 const HOST: &str = " host ";
 
@@ -42,7 +44,7 @@ pub fn dialer_of(target: &Target) -> Dialer {
 
 /// The host of a doubt, where a person agreed to it before as the store remembers it.
 pub(crate) async fn recall_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt: &Violation) -> Option<String> {
-    let host = doubt.host.as_ref().filter(|_| doubt.finding.asks() && is_kept(attempt))?;
+    let host = doubt.host.as_ref().filter(|_| doubt.finding.asks())?;
     let store = gate.store()?;
     let claim = Claim {
         ticket: Ticket::Reusable,
@@ -61,7 +63,7 @@ pub(crate) async fn recall_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt: &
 /// Remembers that a person agreed to the host of a doubt.
 pub(crate) async fn remember_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt: &Violation) {
     let Some(host) = doubt.host.as_ref().filter(|_| attempt.subject == Subject::Tool) else { return };
-    match gate.store().filter(|_| is_kept(attempt)) {
+    match gate.store() {
         None => gate.agreed.add(pair(attempt), gate.granted.latest().revision, host),
         Some(store) => {
             if let Err(error) = store_host(gate, attempt, host, store).await {
@@ -73,7 +75,7 @@ pub(crate) async fn remember_host(gate: &Gate<'_>, attempt: &Attempt<'_>, doubt:
 
 async fn store_host(gate: &Gate<'_>, attempt: &Attempt<'_>, host: &str, store: &Store) -> Result<(), StoreError> {
     let (approvals, now) = (store.approvals(), gate.granted.time());
-    let expires_at = now.saturating_add(REMEMBERED).unwrap_or(now);
+    let expires_at = now.saturating_add(remembered_for(attempt).0).unwrap_or(now);
     let held = HeldCall {
         id: switchboard_peer::random_token(),
         principal: attempt.context.session.principal.as_ref().to_owned(),
@@ -98,9 +100,12 @@ async fn store_host(gate: &Gate<'_>, attempt: &Attempt<'_>, host: &str, store: &
     approvals.decide(&[id], &decision).await.map(drop)
 }
 
-/// Whether a yes outlives this process.
-fn is_kept(attempt: &Attempt<'_>) -> bool {
-    attempt.server.trust() >= TrustLevel::Core
+/// How long a yes to a host is good, also in words.
+pub(crate) fn remembered_for(attempt: &Attempt<'_>) -> (SignedDuration, &'static str) {
+    match attempt.server.trust() >= TrustLevel::Core {
+        true => (REMEMBERED_OF_TRUSTED, "30 days"),
+        false => (REMEMBERED, "a day"),
+    }
 }
 
 /// What would permit what was refused, as somebody can paste it.

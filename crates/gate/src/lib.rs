@@ -49,7 +49,6 @@ mod resolve;
 pub mod results;
 pub mod rights;
 mod rights_changes;
-mod schema;
 pub mod scopes;
 mod sent;
 mod state;

@@ -83,7 +83,7 @@ impl GateOptions {
     /// Whether a person is asked for this reason: with `auto_approve` only where the operator said so of the tool.
     #[must_use]
     pub fn asks_for(&self, reason: ConfirmReason) -> bool {
-        !self.approves_all() || reason == ConfirmReason::Operator
+        !self.approves_all() || matches!(reason, ConfirmReason::Operator | ConfirmReason::Profile)
     }
 
     /// What a principal without a grant may do at a server.

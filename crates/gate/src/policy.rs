@@ -47,6 +47,8 @@ pub struct ToolPolicy {
     code_level: Option<Level>,
     /// Who dials the addresses in its arguments.
     dialing: Dialing,
+    /// The name of its server, where that may say what it runs.
+    server: Box<str>,
     /// Its arguments that are text, as the operator says.
     text_arguments: Vec<String>,
     input_schema: Option<Raw>,
@@ -73,6 +75,7 @@ impl ToolPolicy {
             outlook: None,
             code_level: None,
             dialing: Dialing::default(),
+            server: "".into(),
             text_arguments: Vec::new(),
             input_schema: None,
             longest_input: None,
@@ -83,6 +86,13 @@ impl ToolPolicy {
             definition: None,
             definition_hash: OnceLock::new(),
         }
+    }
+
+    /// The same of a tool of the server of this name, which may say what the tool runs.
+    #[must_use]
+    pub fn of_server(self, server: &str) -> Self {
+        let checks = Arc::new(self.checks.as_ref().clone().of_server(&self.security, server));
+        Self { server: server.into(), checks, ..self }
     }
 
     /// Whether a person may be asked about its calls.
@@ -157,7 +167,7 @@ impl ToolPolicy {
         let checks = Checks::new(&self.assessment.validators, &self.security, scopes, bases.first());
         let checks = checks.also_based_at(bases.others()).with_schema(self.schema().cloned());
         let checks = checks.with_text_arguments(&self.text_arguments).with_carried(&self.assessment.carried);
-        let checks = checks.with_dialing(self.dialing);
+        let checks = checks.with_dialing(self.dialing).of_server(&self.security, &self.server);
         match self.code_level {
             Some(level) => checks.at_code_level(level),
             None => checks,

@@ -1,6 +1,7 @@
 //! The check before a call (proposal 4): which step of the gate would refuse it. Nothing is held, asked or written down.
 
-use crate::{arguments, schema, scopes};
+use crate::checks::schema;
+use crate::{arguments, scopes};
 use switchboard_peer::Context;
 use switchboard_policy::scope::missing_scopes;
 use switchboard_protocol::fault::{Fault, FaultKind};

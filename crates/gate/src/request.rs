@@ -11,7 +11,7 @@ use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_wire::{Edit, Id, Object, Raw, Request};
 
 use super::passage::Subject;
-use super::sent::{ABOUT, Sent, URL_BEGINNINGS, beyond_task, rest_of, unknown_of};
+use super::sent::{ABOUT, ALSO_ABOUT, Sent, URL_BEGINNINGS, beyond_task, rest_of, unknown_of, with_reserved};
 use super::{Admission, Attempt, Gate, Permit, ToolPolicy, metadata_of, trace_of};
 use switchboard_upstream::Server;
 use switchboard_validators::uri_template::{Variables, made_of, variables as variables_of};
@@ -301,6 +301,8 @@ fn is_beginning_of_url(value: &Raw) -> bool {
 fn without_meta(params: Option<&Raw>) -> Result<Edit, Fault> {
     let edit = Edit::of_optional(params).map_err(Fault::malformed)?;
     let more = edit.object().get("task").and_then(|task| beyond_task(&task));
-    let edit = ABOUT.iter().fold(edit, |edit, key| edit.remove(key));
-    Ok(edit.set_optional("task", more))
+    let reserved = with_reserved(None, edit.object(), &ALSO_ABOUT);
+    let edit = ABOUT.iter().fold(edit, |edit, key| edit.remove(key)).set_optional("task", more);
+    let reserved = reserved.and_then(|reserved| Object::open(&reserved).ok());
+    Ok(reserved.iter().flat_map(Object::iter).fold(edit, |edit, (key, value)| edit.set(&key, value)))
 }

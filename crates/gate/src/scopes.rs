@@ -17,9 +17,8 @@ use switchboard_protocol::proposals::{self, SESSION_TOKEN_HEADER};
 use switchboard_wire::{Edit, Kind, Object, Raw, Request};
 use tokio::time::Instant;
 
-use super::audit::{self, event, result, step};
+use super::audit::step;
 use crate::attempt::{Attempt, Stop};
-use crate::refused::refused;
 use crate::{Gate, ToolPolicy, tokens};
 
 /// The member that carries a token beside the parameters. Under our own name it is always ours.
@@ -258,9 +257,7 @@ pub(crate) async fn check_scopes(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Resu
     let presented = attempt.tokens(gate);
     let held = hold_to_scopes(gate, &attempt.context.session.principal, &presented, attempt.wanted());
     let Err(fault) = held else { return Ok(()) };
-    let event = audit::with(attempt.event(event::TOOL_BLOCKED, result::BLOCKED), step::KEY, step::SCOPES);
-    gate.audit.note(refused(audit::with(event, "reason", fault.message()), &fault)).await;
-    Err(attempt.refusal(&fault).into())
+    Err(attempt.refuse_at(gate, step::SCOPES, &fault).await)
 }
 
 fn insufficient(missing: &[String]) -> Result<(), Fault> {

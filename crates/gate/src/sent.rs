@@ -1,5 +1,6 @@
 //! What a server is sent to act upon, apart from what a message says of itself.
 
+use switchboard_protocol::mgp::negotiation::EXTENSION_ID;
 use switchboard_store::Digest;
 use switchboard_validators::percent;
 use switchboard_wire::{Edit, Object, Raw, Refusal};
@@ -26,6 +27,9 @@ pub(crate) const ALSO_ABOUT: [&str; 13] = [
     "transaction_id",
     "user_confirmed",
 ];
+
+/// Members of MGP's objects that belong to the conversation and say nothing that a server works on.
+const OF_CONVERSATION: [&str; 4] = ["stream", "attempt", "seq", "session_state"];
 
 /// Members of `task` that say how long it is kept and how often it is asked about.
 pub(crate) const ABOUT_TASK: [&str; 3] = ["ttl", "pollInterval", "_meta"];
@@ -98,15 +102,54 @@ pub(crate) fn beside_of(subject: Subject, params: &Object, except: &[&str]) -> O
         return None;
     }
     // Most calls have nothing else.
-    if params.len() == ["name", "arguments", "_meta"].iter().filter(|key| params.has(key)).count() {
+    let is_plain = params.len() == ["name", "arguments", "_meta"].iter().filter(|key| params.has(key)).count();
+    if is_plain && !params.get("_meta").is_some_and(|meta| may_say_more(&meta)) {
         return None;
     }
     let is_known = |key: &str| ["name", "arguments"].contains(&key) || ABOUT.contains(&key) || except.contains(&key);
-    let rest = rest_of(params, is_known);
+    let rest = with_reserved(rest_of(params, is_known), params, except);
     // What is said of the task, and more than that.
     match params.get("task").and_then(|task| beyond_task(&task)) {
         Some(more) => Edit::of_optional(rest.as_ref()).ok().map(|edit| edit.set("task", more).finish()),
         None => rest,
+    }
+}
+
+/// Whether `_meta` may hold members of MGP. A name can be written with escapes.
+fn may_say_more(meta: &Raw) -> bool {
+    ["_mgp", EXTENSION_ID, r"\u"].iter().any(|name| memchr::memmem::find(meta.as_bytes(), name.as_bytes()).is_some())
+}
+
+/// What is sent to be acted upon with the members of MGP's own objects beside it that no dialect knows: they go to the server as
+/// they came, and it may act upon them.
+pub(crate) fn with_reserved(rest: Option<Raw>, params: &Object, except: &[&str]) -> Option<Raw> {
+    let own = params.get("_mgp").and_then(|own| beyond_own(&own, except));
+    let meta = params.get("_meta").filter(may_say_more).and_then(|meta| match Object::open(&meta) {
+        Ok(meta) => {
+            let inner =
+                ["_mgp", EXTENSION_ID].into_iter().filter_map(|key| Some((key, beyond_own(&meta.get(key)?, except)?)));
+            let inner = inner
+                .fold(None, |edit: Option<Edit>, (key, more)| Some(edit.unwrap_or_else(Edit::empty).set(key, more)));
+            inner.map(Edit::finish)
+        }
+        Err(_) => Some(meta),
+    });
+    if own.is_none() && meta.is_none() {
+        return rest;
+    }
+    let edit = Edit::of_optional(rest.as_ref()).ok()?;
+    Some(edit.set_optional("_mgp", own).set_optional("_meta", meta).finish())
+}
+
+/// The members of an object of MGP that are not known; all of what is none.
+fn beyond_own(own: &Raw, except: &[&str]) -> Option<Raw> {
+    match Object::open(own) {
+        Ok(own) => rest_of(&own, |key| {
+            let bare = key.strip_prefix(EXTENSION_ID).and_then(|rest| rest.strip_prefix('/')).unwrap_or(key);
+            except.contains(&bare) || OF_CONVERSATION.contains(&bare)
+        }),
+        Err(_) if own.as_str() == "null" => None,
+        Err(_) => Some(own.clone()),
     }
 }
 

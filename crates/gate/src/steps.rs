@@ -54,7 +54,7 @@ async fn reason_to_ask(
 ) -> Result<Option<ConfirmReason>, Stop> {
     let passage = attempt.subject.passage();
     let by_profile =
-        coverage::profile_asks(gate, &attempt.context.session, attempt.policy).then_some(ConfirmReason::Operator);
+        coverage::profile_asks(gate, &attempt.context.session, attempt.policy).then_some(ConfirmReason::Profile);
     let reason = attempt.asks_about().filter(|reason| gate.options().asks_for(*reason)).or(by_profile);
     // What is not understood is asked about also where asking was switched off.
     let reason = reason.or_else(|| doubt.map(|_| ConfirmReason::NotUnderstood));

@@ -258,16 +258,17 @@ impl OngoingCalls for Kernel {
         Box::pin(async move { self.exchange().resume_operation(context, request, params).await })
     }
 
-    fn pending_callbacks<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(async move { self.exchange().pending_callbacks(context).await })
+    fn pending_callbacks<'a>(&'a self, context: &'a Context, by_model: bool) -> BoxFuture<'a, Result<Raw, Fault>> {
+        Box::pin(async move { self.exchange().pending_callbacks(context, by_model).await })
     }
 
     fn respond_to_callback<'a>(
         &'a self,
         context: &'a Context,
         given: Option<&'a Raw>,
+        by_model: bool,
     ) -> BoxFuture<'a, Result<Raw, Fault>> {
-        Box::pin(async move { self.exchange().respond_to_callback(context, given).await })
+        Box::pin(async move { self.exchange().respond_to_callback(context, given, by_model).await })
     }
 }
 

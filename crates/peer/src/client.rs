@@ -1,4 +1,4 @@
-//! Connections to servers: the era probe, the handshake, streamable HTTP and HTTP+SSE.
+//! Connections to servers: the era probe, the handshake, streamable HTTP and HTTP+SSE, and what else `schemes` has.
 //!
 //! [`connect`] decides which era a server speaks and gives back a [`Remote`] that looks the same for all of them. It
 //! deliberately knows no server name, no restart policy and no routing. A server that answered `server/discover` is
@@ -9,6 +9,9 @@ mod handshake;
 mod http;
 mod identity;
 mod in_process;
+mod schemes;
+#[cfg(unix)]
+mod socket;
 mod sse;
 mod stdio;
 
@@ -47,6 +50,8 @@ pub enum Target {
         /// Headers of every request, credentials among them.
         headers: Vec<(String, String)>,
     },
+    /// Whatever the scheme of this address stands for, HTTP apart: `unix:/run/mcp.sock`.
+    Address(String),
     /// A server inside this process.
     InProcess(Arc<dyn Handler>),
     /// Nowhere: what is said of it is no server, and this is why.
@@ -59,6 +64,7 @@ impl fmt::Debug for Target {
             Self::Command(spec) => f.debug_tuple("Command").field(spec).finish(),
             Self::Http { .. } => f.write_str("Http"),
             Self::Sse { .. } => f.write_str("Sse"),
+            Self::Address(address) => f.debug_tuple("Address").field(address).finish(),
             Self::InProcess(_) => f.write_str("InProcess"),
             Self::Nowhere(why) => f.debug_tuple("Nowhere").field(why).finish(),
         }
@@ -357,6 +363,7 @@ pub async fn connect(
         Target::Command(spec) => return stdio::connect(spec, options, handler).await,
         Target::Http { url, headers } => Box::pin(async move { http::connect(&url, &headers, options, handler).await }),
         Target::Sse { url, headers } => Box::pin(async move { sse::connect(&url, &headers, options, handler).await }),
+        Target::Address(address) => schemes::connect(&address, options, handler)?,
         Target::InProcess(server) => Box::pin(in_process::connect(server, options, handler)),
         Target::Nowhere(why) => return Err(ConnectError::Nowhere(why)),
     };

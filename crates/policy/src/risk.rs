@@ -138,6 +138,8 @@ pub enum Effect {
 pub enum ConfirmReason {
     /// The operator wants it.
     Operator,
+    /// The profile of the client wants it.
+    Profile,
     /// The server demands it (`requires_confirmation`).
     RequiresConfirmation,
     /// The server wishes it (`confirmation_required`).
@@ -158,6 +160,7 @@ impl ConfirmReason {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Operator => "operator",
+            Self::Profile => "profile",
             Self::RequiresConfirmation => "requires_confirmation",
             Self::ConfirmationRequired => "confirmation_required",
             Self::Cost => "cost_requires_approval",

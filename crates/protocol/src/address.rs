@@ -8,6 +8,20 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
+/// Schemes of addresses of servers that have a transport of their own, beside HTTP: what connects to each stands in `peer`.
+pub const OWN_TRANSPORTS: &[&str] = &["unix"];
+
+/// Whether an address of a server has a scheme with a transport of its own.
+///
+/// ```
+/// # use switchboard_protocol::address::has_own_transport;
+/// assert!(has_own_transport("unix:/run/mcp.sock") && !has_own_transport("https://host.example/mcp"));
+/// ```
+#[must_use]
+pub fn has_own_transport(address: &str) -> bool {
+    address.split_once(':').is_some_and(|(scheme, _)| OWN_TRANSPORTS.contains(&scheme))
+}
+
 /// What an address is, as far as it matters to who is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

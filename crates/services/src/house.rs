@@ -306,14 +306,15 @@ pub trait OngoingCalls: Send + Sync {
         params: &'a Raw,
     ) -> BoxFuture<'a, Result<Reply, Fault>>;
 
-    /// The questions that wait for the caller.
-    fn pending_callbacks<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<Raw, Fault>>;
+    /// The questions that wait for the caller, which is a model where it asks by a tool.
+    fn pending_callbacks<'a>(&'a self, context: &'a Context, by_model: bool) -> BoxFuture<'a, Result<Raw, Fault>>;
 
     /// Takes the answer to one.
     fn respond_to_callback<'a>(
         &'a self,
         context: &'a Context,
         given: Option<&'a Raw>,
+        by_model: bool,
     ) -> BoxFuture<'a, Result<Raw, Fault>>;
 }
 

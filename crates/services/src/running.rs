@@ -7,7 +7,7 @@ use switchboard_protocol::mgp::{Extension, method};
 use switchboard_protocol::proposals::{Proposal, push, streaming};
 
 use super::events::EventService;
-use super::row::{Needs, OwnMethod, OwnTool, object, run, text};
+use super::row::{Form, Needs, OwnMethod, OwnTool, object, run, text};
 
 pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
@@ -48,13 +48,13 @@ pub(super) const ROWS: &[OwnMethod] = &[
     OwnMethod::method(
         method::PENDING_CALLBACKS,
         "Lists the questions of servers that wait for your answer.",
-        run!(house, call => house.pending_callbacks(call.context).await),
+        run!(house, call => house.pending_callbacks(call.context, call.form == Form::Tool).await),
     )
     .tool(tool("mgp_events_pending_callbacks", Extension::Callbacks, || object(&json!({}), &[]))),
     OwnMethod::method(
         method::CALLBACK_RESPOND,
         "Answers a question of a server.",
-        run!(house, call => house.respond_to_callback(call.context, call.given.as_ref()).await),
+        run!(house, call => house.respond_to_callback(call.context, call.given.as_ref(), call.form == Form::Tool).await),
     )
     .tool(tool("mgp_callback_respond", Extension::Callbacks, || {
         let properties = json!({"callback_id": text("The question"), "response": {"description": "The answer"}});

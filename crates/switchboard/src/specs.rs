@@ -525,6 +525,10 @@ fn target(server: &Server, endpoint: &Endpoint, surroundings: &Surroundings<'_>,
             }
             if http.legacy_sse { Target::Sse { url, headers } } else { Target::Http { url, headers } }
         }
+        Endpoint::Address(address) => {
+            print.word(address);
+            Target::Address(address.clone())
+        }
     }
 }
 

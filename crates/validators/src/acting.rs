@@ -18,6 +18,8 @@ use switchboard_wire::{Kind, Object, Raw};
 
 use crate::Finding;
 use crate::arguments::{Violation, patch, variables};
+use crate::own_program::OwnProgram;
+use crate::shell::Understood;
 pub(crate) use command::is_word_of_texts;
 use lead::{Part, Parts};
 use place::Place;
@@ -42,6 +44,8 @@ pub struct Outlook {
     stores: bool,
     /// Arguments that are judged already, or that may be nothing but what the schema lists.
     settled: Vec<Box<str>>,
+    /// The one program whose words it takes.
+    program: Option<OwnProgram>,
 }
 
 impl Outlook {
@@ -62,7 +66,15 @@ impl Outlook {
         let carried = found.carried.iter().map(|carried| carried.key.clone());
         let closed = declared.arguments.iter().filter(|argument| argument.closed);
         let settled = carried.chain(closed.map(|argument| argument.name.as_str().into())).collect();
-        Some(Self { looks: found.risk == Risk::Safe, stores: place::stores_texts(name, declared), settled })
+        let (looks, stores) = (found.risk == Risk::Safe, place::stores_texts(name, declared));
+        Some(Self { looks, stores, settled, program: OwnProgram::of(declared) })
+    }
+
+    /// The same of a server of this name, which may say what the tool runs.
+    #[must_use]
+    pub fn of_server(mut self, declared: &ToolSecurity, server: &str) -> Self {
+        self.program = self.program.or_else(|| OwnProgram::of_server(declared, server));
+        self
     }
 
     /// What a person is asked about a call with these arguments. `texts` are arguments of which the operator says that they
@@ -74,12 +86,13 @@ impl Outlook {
         let found = match Object::open(arguments) {
             Ok(object) => {
                 look.runs = look.leads_to_pipeline(&object);
+                let own = look.of_own_program(&object);
                 let mut members = object.iter().filter(|(key, _)| !texts.iter().any(|text| **text == **key));
                 let found = members.find_map(|(key, member)| {
                     look.name(&key);
                     Some(look.at(&member, &key, 1)?.under(&key))
                 });
-                found.or_else(|| look.together())?
+                found.or(own).or_else(|| look.together())?
             }
             // What is no object has no members that a server could read.
             Err(_) if arguments.kind() != Kind::Object => return None,
@@ -178,6 +191,16 @@ impl Look<'_> {
                 && member.as_text().is_some_and(|text| lead::is_pipeline(&text))
         };
         !self.outlook.looks && object.iter().any(|(key, member)| leads(&key, &member))
+    }
+
+    /// The words for the one program that the tool is for: asked about where they act.
+    fn of_own_program(&self, object: &Object) -> Option<ActingValue> {
+        let own = self.outlook.program.as_ref()?;
+        let is_open = object.iter().all(|(key, _)| !self.is_settled(&key) || place::of(&key) != Place::Command);
+        let lines = if is_open { own.lines(object) } else { Vec::new() };
+        own.check(&lines, &Understood::default()).err()?;
+        let line = lines.iter().find(|line| own.is_meant(line)).or(lines.first())?;
+        Some(ActingValue::new(format!("its words make the command `{}`", command::shown(&line.line))))
     }
 
     /// The place to which several strings of the call lead together: `{"folder": "/root", "name": ".bashrc"}`.

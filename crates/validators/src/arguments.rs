@@ -19,6 +19,7 @@ mod glued;
 mod joined;
 mod limits;
 mod machine;
+mod markup;
 mod meaning;
 mod own;
 mod pairs;
@@ -47,6 +48,7 @@ use switchboard_wire::{Edit, Raw};
 
 use crate::Finding;
 use crate::code::Level;
+use crate::own_program::OwnProgram;
 use crate::percent;
 use crate::shell::Understood;
 
@@ -57,6 +59,7 @@ pub use dial::{Dialer, Dialing};
 pub use folders::absolute_among;
 pub use own::{Glance, OwnFiles, Place, Suspects};
 pub use source::CodeRules;
+pub(crate) use words::beside_command;
 
 /// Longer statements are refused where they are judged by themselves.
 pub const MAX_STATEMENT_BYTES: usize = 1 << 20;
@@ -129,6 +132,8 @@ pub struct Checks {
     carried: Vec<(Box<str>, role::Role)>,
     /// Who dials the addresses in them.
     dialing: Dialing,
+    /// The one program whose words it takes.
+    program: Option<OwnProgram>,
 }
 
 impl Checks {
@@ -161,6 +166,7 @@ impl Checks {
             paths_of_urls: false,
             carried: Vec::new(),
             dialing: Dialing::default(),
+            program: OwnProgram::of(declared),
         }
     }
 
@@ -175,6 +181,13 @@ impl Checks {
     #[must_use]
     pub fn unfinished(&self) -> Self {
         Self { dialing: self.dialing.unfinished(), ..self.clone() }
+    }
+
+    /// The same for a tool of a server of this name, which may say what it runs.
+    #[must_use]
+    pub fn of_server(mut self, declared: &ToolSecurity, server: &str) -> Self {
+        self.program = self.program.or_else(|| OwnProgram::of_server(declared, server));
+        self
     }
 
     /// Who dials the addresses in the arguments.

@@ -10,10 +10,12 @@ mod imports;
 mod javascript;
 mod known;
 mod methods;
+mod notebook;
 mod patterns;
 mod places;
 mod position;
 mod python;
+mod reached;
 mod rejection;
 mod settings;
 mod spelling;
@@ -21,6 +23,8 @@ mod statements;
 mod verbs;
 
 pub(crate) use imports::imports;
+pub(crate) use notebook::{Cell, read as notebook};
+pub(crate) use reached::{Reached, of as reached};
 pub(crate) use rejection::names;
 pub use rejection::{Bounds, Rejection, Violation};
 
@@ -116,11 +120,7 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
     if level == Level::Unrestricted {
         return Vec::new();
     }
-    if source.len() > MAX_BYTES {
-        let message = format!("{} bytes of code, of which at most {MAX_BYTES} are read", source.len());
-        return vec![Finding::new("code-size", message).suggest("split the program into smaller ones")];
-    }
-    if let Some(finding) = spelling::check(source) {
+    if let Some(finding) = refused_unread(source) {
         return vec![finding];
     }
     match language {
@@ -129,4 +129,13 @@ pub(crate) fn findings(language: Language, level: Level, source: &str) -> Vec<Fi
         Language::TypeScript => stacker::grow(DEEP_STACK, || javascript::findings(level, source, true)),
         Language::Shell => crate::shell::check(source).err().into_iter().collect(),
     }
+}
+
+/// Why a source is not read at all.
+fn refused_unread(source: &str) -> Option<Finding> {
+    if source.len() > MAX_BYTES {
+        let message = format!("{} bytes of code, of which at most {MAX_BYTES} are read", source.len());
+        return Some(Finding::new("code-size", message).suggest("split the program into smaller ones"));
+    }
+    spelling::check(source)
 }

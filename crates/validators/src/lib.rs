@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod code;
 pub mod definition;
 pub mod network;
+mod own_program;
 pub mod percent;
 pub mod screen;
 pub mod shell;

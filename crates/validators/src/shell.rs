@@ -12,6 +12,7 @@ mod code;
 mod compound;
 mod damage;
 mod delete;
+mod everyday;
 mod files;
 mod known;
 mod lexer;
@@ -51,6 +52,17 @@ pub fn check_with(command: &str, understood: &Understood) -> Verdict {
         Err(finding) => return Err(finding),
     };
     read.each(|words| known::check(words, understood))
+}
+
+/// The same where a person can be asked: what is dangerous and done every day is theirs to decide.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_for_person(command: &str, understood: &Understood) -> Verdict {
+    check_with(command, understood).map_err(|finding| match finding.asks() || !everyday::is(command) {
+        true => finding,
+        false => finding.ask(),
+    })
 }
 
 /// The words of a command, and what some shells make of its braces: it must be harmless with and without.

@@ -217,8 +217,8 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
             "excludeTools" | "disabledTools" => {
                 list(key, value)?.iter().for_each(|tool| entry.switch_off(tool_name(tool)));
             }
-            // Claude Code counts milliseconds; others that have the key do not agree with each other.
-            "timeout" if context.client == Client::ClaudeCode => {
+            // These count milliseconds; others that have the key do not agree with each other.
+            "timeout" if matches!(context.client, Client::ClaudeCode | Client::Gemini) => {
                 entry.call_timeout =
                     value.as_u64().filter(|time| (1..=86_400_000).contains(time)).map(Duration::from_millis);
             }
@@ -228,6 +228,7 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
             other => notes.push(format!("`{other}` has no counterpart here and was not taken over")),
         }
     }
+    split_command_line(&mut entry, notes);
     match (&entry.command, &entry.url) {
         (None, None) => return Err("has neither `command` nor `url`".to_owned()),
         (Some(_), Some(_)) => return Err("has both `command` and `url`".to_owned()),
@@ -245,6 +246,21 @@ fn convert(fields: &Map<String, Value>, context: &Context<'_>, notes: &mut Vec<S
     }
     drop_transport_headers(&mut entry, notes);
     Ok(entry)
+}
+
+/// Clients that start servers with a shell run a whole line in `command`. What only separates words by blanks is split as the shell
+/// would; all else stays as it is, and is refused.
+fn split_command_line(entry: &mut ServerEntry, notes: &mut Vec<String>) {
+    let Some(line) = entry.command.as_deref().filter(|line| line.contains(char::is_whitespace)) else { return };
+    let is_plain = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_.,:=/@+%{}$".contains(c);
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let Some(program) = words.next().filter(|program| !program.contains(['/', '\\', '=', '$'])) else { return };
+    if !line.chars().all(is_plain) {
+        return;
+    }
+    entry.args = words.chain(std::mem::take(&mut entry.args)).collect();
+    entry.command = Some(program);
+    notes.push("`command` held a whole line, which was split into the program and its arguments".to_owned());
 }
 
 /// The tool of an entry in a list of them: Gemini CLI takes `name(…)` for `name`.

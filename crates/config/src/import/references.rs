@@ -7,6 +7,8 @@ use crate::expand::{escaped, is_variable_name};
 
 /// How a note ends that says of a reference that it is none here.
 pub(super) const KEPT_AS_TEXT: &str = "has no counterpart here and was kept as plain text";
+/// How the note about a value begins that the client asks its user for, and keeps.
+pub(super) const ASKED_BY_CLIENT: &str = "the client asks for the input";
 
 /// What a translation needs to know.
 pub(super) struct Context<'a> {
@@ -74,7 +76,7 @@ impl Context<'_> {
         }
         if let Some(input) = inner.strip_prefix("input:") {
             let variable = variable_of(input);
-            push_once(notes, format!("the client asks for the input `{input}`; set the variable {variable} instead"));
+            push_once(notes, format!("{ASKED_BY_CLIENT} `{input}`; set the variable {variable} instead"));
             return format!("${{{variable}}}");
         }
         match (inner, self.project) {

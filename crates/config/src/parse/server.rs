@@ -169,7 +169,7 @@ fn fill(
         (false, _, Transport::Stdio) => {
             return Err(keys.error(keys.value_span("transport").or(place), ErrorKind::MissingCommand));
         }
-        (_, false, Transport::StreamableHttp | Transport::Sse) => {
+        (_, false, Transport::StreamableHttp | Transport::Sse | Transport::Address) => {
             return Err(keys.error(keys.value_span("transport").or(place), ErrorKind::MissingUrl));
         }
         _ => {}
@@ -190,6 +190,7 @@ fn fill(
             }
             Ok(Endpoint::Http(endpoint))
         }
+        Transport::Address => Ok(Endpoint::Address(grown_text(keys, "url", environment)?.unwrap_or_default())),
     }
 }
 
@@ -204,10 +205,10 @@ fn warning(keys: &Keys<'_>, key: &str, sentence: &str) -> String {
 }
 
 fn warn(keys: &Keys<'_>, entry: &ServerEntry, transport: Transport, warnings: &mut Vec<String>) {
-    let useless: &[&str] = if transport == Transport::Stdio {
-        &["headers", "token", "oauth"]
-    } else {
-        &["args", "cwd", "env", "pass_env"]
+    let useless: &[&str] = match transport {
+        Transport::Stdio => &["headers", "token", "oauth"],
+        Transport::StreamableHttp | Transport::Sse => &["args", "cwd", "env", "pass_env"],
+        Transport::Address => &["args", "cwd", "env", "pass_env", "headers", "token", "oauth"],
     };
     for key in useless.iter().filter(|key| keys.table.contains_key(key)) {
         warnings.push(warning(keys, key, &format!("has no effect on a {transport} server")));
@@ -311,7 +312,8 @@ fn stdio(keys: &Keys<'_>, environment: &Environment) -> Result<StdioEndpoint, Co
         return Err(keys.bad_value("command", "is empty", "name the program to start"));
     }
     // `command = "npx -y server"` is a frequent slip; there is no shell that would split it.
-    if command.contains(char::is_whitespace) && !command.contains(['/', '\\']) {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    if command.contains(char::is_whitespace) && !first.contains(['/', '\\']) {
         let help = "put the program in `command` and each argument in `args`; no shell is involved";
         return Err(keys.bad_value("command", "contains spaces", help));
     }

@@ -242,7 +242,7 @@ const SERVER: &[(&str, &str)] = &[
   |
 4 | transport = "websocket"
   |             ^^^^^^^^^^^
-  = help: write one of "stdio", "streamable-http", "sse""#,
+  = help: write one of "stdio", "streamable-http", "sse", "address""#,
     ),
     (
         "[[servers]]\nid = \"web\"\nurl = \"https://x.test/mcp\"\ntoken = \"two words\"\n",

@@ -237,7 +237,7 @@ fn a_plan_says_what_it_will_do_and_does_it() {
 #[test]
 fn what_our_own_rules_refuse_is_skipped_with_the_reason() {
     let text = r#"{"mcpServers": {
-        "bad": {"url": "https://me:hunter2@x.example/mcp"}, "spaces": {"command": "npx -y x"}, "mgp": {"command": "x"}}}"#;
+        "bad": {"url": "https://me:hunter2@x.example/mcp"}, "spaces": {"command": "npx -y 'a b'"}, "mgp": {"command": "x"}}}"#;
     let plan = plan(Path::new("mgp.toml"), "", &read(Client::Cursor, "f", text).servers).unwrap();
     assert_eq!(
         plan.to_string(),
@@ -246,10 +246,31 @@ fn what_our_own_rules_refuse_is_skipped_with_the_reason() {
 }
 
 #[test]
+fn a_whole_line_in_command_is_split_where_only_blanks_separate_its_words() {
+    for (command, expected) in [
+        ("npx @playwright/mcp@latest --headless", Some(("npx", &["@playwright/mcp@latest", "--headless"][..]))),
+        ("uvx  mcp-server-git --repository /srv/x", Some(("uvx", &["mcp-server-git", "--repository", "/srv/x"]))),
+        ("npx -y x && rm -rf y", None),
+        ("node -e \"a b\"", None),
+        ("/opt/my tools/server", None),
+        ("npx", None),
+    ] {
+        let text = serde_json::json!({"mcpServers": {"a": {"command": command, "args": ["last"]}}}).to_string();
+        let found = read(Client::ClaudeDesktop, "f", &text);
+        let entry = &found.servers[0].entry;
+        let (program, args) = expected.unwrap_or((command, &[]));
+        assert_eq!(entry.command.as_deref(), Some(program), "{command}");
+        assert_eq!(entry.args, args.iter().copied().chain(["last"]).collect::<Vec<_>>(), "{command}");
+        assert_eq!(found.servers[0].notes.len(), usize::from(expected.is_some()), "{command}");
+    }
+}
+
+#[test]
 fn files_of_other_clients() {
     let gemini = r#"{"mcpServers": {"a": {"httpUrl": "https://a.example/mcp", "headers": {"X": "$KEY"}},
-        "b": {"url": "https://b.example/events"}, "c": {"command": "c", "cwd": "/srv", "trust": true}}}"#;
+        "b": {"url": "https://b.example/events"}, "c": {"command": "c", "cwd": "/srv", "trust": true, "timeout": 90000}}}"#;
     let found = read(Client::Gemini, "/h/.gemini/settings.json", gemini);
+    assert_eq!(named(&found, "c").entry.call_timeout, Some(Duration::from_secs(90)));
     assert_eq!(named(&found, "a").entry.headers["X"].reveal(), "${KEY}");
     assert_eq!((named(&found, "a").entry.transport, named(&found, "b").entry.transport), (None, Some(Transport::Sse)));
     assert_eq!(named(&found, "c").notes, ["`trust` has no counterpart here and was not taken over"]);

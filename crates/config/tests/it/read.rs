@@ -127,6 +127,10 @@ url = "http://127.0.0.1:1/sse"
 transport = "sse"
 
 [[servers]]
+id = "socket"
+url = "unix:/run/${REGION}/mcp.sock"
+
+[[servers]]
 id = "seed"
 command = "x"
 [servers.mgp]
@@ -155,6 +159,10 @@ max_restarts = 9
     let restart = local.restart();
     assert_eq!((restart.mode, restart.max_restarts), (RestartMode::Always, 0));
     assert_eq!((restart.window, restart.backoff_max), (Duration::from_secs(60), Duration::from_millis(20)));
+
+    let socket = config.server("socket").unwrap();
+    assert_eq!(socket.transport(), Transport::Address);
+    assert_eq!(socket.endpoint(), Ok(&Endpoint::Address("unix:/run/eu/mcp.sock".to_owned())));
 
     let remote = http(&config, "remote");
     assert_eq!(remote.url, "https://eu.x.test/mcp");

@@ -37,9 +37,11 @@ impl ListedServer {
         // Below the usual trust nobody is bothered with questions about hosts.
         let dialing = Dialing::of(&security, self.dialer, self.trust >= TrustLevel::Standard);
         let outlook = Outlook::of(&security, name, &assessment, &word, self.trust);
+        let outlook = outlook.map(|outlook| outlook.of_server(&security, &self.id));
         // What the schema says of the arguments has been weighed.
         security.arguments = Vec::new();
         ToolPolicy::new(security, assessment)
+            .of_server(&self.id)
             .with_dialing(dialing)
             .with_outlook(outlook)
             .with_schema(definition.member("inputSchema"))

@@ -7,6 +7,7 @@ use switchboard_gate::scopes::ScopeTarget;
 use switchboard_gate::{Continued, Continuing, Tables, tokens_of};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::callback::CallbackType;
 use switchboard_protocol::mgp::method;
 use switchboard_upstream::Server;
 use switchboard_wire::{Id, Raw};
@@ -74,11 +75,12 @@ impl<H: Host> Exchange<H> {
     ///
     /// # Errors
     /// It cannot be known now who may do what.
-    pub(super) async fn pending_questions(&self, context: &Context) -> Result<Vec<Raw>, Fault> {
+    pub(super) async fn pending_questions(&self, context: &Context, by_model: bool) -> Result<Vec<Raw>, Fault> {
         let tables = self.host.gate().tables().await?;
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
+            let open = open.filter(|(_, open)| !by_model || open.request.kind != CallbackType::Confirmation);
             open.map(|(id, open)| (id.clone(), open.origin.server.clone(), open.request.clone())).collect()
         };
         let mut pending = Vec::new();

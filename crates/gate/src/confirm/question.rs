@@ -23,7 +23,7 @@ use crate::audit::{self, event, result, step};
 use crate::pending_confirmations::MAX_OPEN_QUESTIONS;
 use crate::refused::refused;
 use crate::tables::EXPIRED;
-use crate::{Attempt, Sent, Subject};
+use crate::{Attempt, Sent, Subject, dialed};
 
 /// Characters of an argument that are repeated in a server's own sentence. A longer one stands above it.
 const MAX_FILLED_CHARS: usize = 200;
@@ -218,14 +218,13 @@ pub(super) fn message(
     let mut text =
         format!("Allow `{}` of server `{}`? ({risk}: {because})\n{shown}", attempt.tool, attempt.server.id());
     if let Some(Violation { finding, pointer, .. }) = doubt {
-        let place = if pointer.is_empty() { String::new() } else { format!(" at {pointer}") };
+        let place = if pointer.is_empty() { String::new() } else { format!(" at {}", redact::one_line(pointer)) };
         let found = redact::one_line(&finding.message);
         text.push_str(&match names_host(doubt) {
-            Some(host) => format!(
-                "\nIt names a host of this machine or network{place}: {found}. A yes lets server `{}` reach `{}` for you, and \
-                 it is not asked about again.",
-                attempt.server.id(),
-                redact::one_line(host)
+            Some(_) => format!(
+                "\nIt names a host of this machine or network{place}: {found}. Any yes counts for this server and you for {}; \
+                 `switchboard approvals remembered` shows it.",
+                dialed::remembered_for(attempt).1
             ),
             None => format!("\nNot understood{place}: {found}"),
         });
@@ -244,7 +243,7 @@ pub(super) fn message(
 /// operator did not want that.
 pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<String> {
     let of_the_tool = match reason {
-        ConfirmReason::Operator | ConfirmReason::NotUnderstood => false,
+        ConfirmReason::Operator | ConfirmReason::Profile | ConfirmReason::NotUnderstood => false,
         ConfirmReason::RequiresConfirmation
         | ConfirmReason::ConfirmationRequired
         | ConfirmReason::Cost
@@ -254,14 +253,17 @@ pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<S
     // What is built in stands in no file, and a name that a shell would read otherwise is in no command.
     let is_configured = attempt.subject == Subject::Tool && attempt.server.trust() < TrustLevel::Core;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let is_plain = !attempt.exposed.starts_with('-') && attempt.exposed.chars().all(is_plain);
-    (of_the_tool && is_configured && is_plain).then(|| format!("switchboard tools confirm {} never", attempt.exposed))
+    let is_plain = !attempt.tool.starts_with('-') && attempt.tool.chars().all(is_plain);
+    // With its server in front, whatever the tool is called beside others.
+    let name = || format!("{}__{}", attempt.server.id(), attempt.tool);
+    (of_the_tool && is_configured && is_plain).then(|| format!("switchboard tools confirm {} never", name()))
 }
 
 /// Why a person is asked, in words: what stands in the question, in the log, and in the list of what waits.
 fn because<'a>(attempt: &'a Attempt<'_>, reason: ConfirmReason, doubt: Option<&Violation>) -> &'a str {
     match reason {
         ConfirmReason::Operator => "the configuration wants a person to agree",
+        ConfirmReason::Profile => "the profile of this client wants a person to agree: `confirm` in `[profiles]`",
         ConfirmReason::RequiresConfirmation => "its server demands that a person agrees",
         ConfirmReason::ConfirmationRequired => "its server wishes that a person agrees",
         ConfirmReason::Cost => "it costs something",

@@ -184,18 +184,14 @@ impl Kernel {
         if let Some(again) = again.filter(|_| has_failed(&outcome) && !goes_on(&call.params)) {
             (outcome, instead) = Box::pin(self.execute_again(context, &call, again, outcome, fall_back)).await;
         }
-        // results
-        let outcome = self.gate().look_at_result(&call.server, outcome).await;
-        // audit: the outcome
-        self.gate().settle(permit, &outcome).await;
+        // results, audit: the outcome
+        let outcome = self.settle(&call, permit, outcome).await;
         if let Some(other) = instead
             && let Some(reply) = self.call_instead(context, other).await
         {
             return Ok(reply);
         }
-        let policy = call.policy()?;
-        let reply = outcome.map_err(|fault| told_of_unknown(&call.server, policy, &call.metadata, fault))?;
-        self.note_answer(context, &call, policy, &reply);
+        let reply = self.conclude(context, &call, outcome)?;
         match intent {
             Some(intent) => {
                 Ok(Box::pin(Adviser::of(self).advised(context, &call.server, &call.name, &intent, reply)).await)
@@ -379,16 +375,26 @@ impl Kernel {
         })
     }
 
-    /// Remembers what a call that was answered means for those after it.
-    fn note_answer(&self, context: &Context, call: &ToolCall, policy: &ToolPolicy, reply: &Reply) {
+    /// What came of a call as it may be passed on, put on record.
+    async fn settle(&self, call: &ToolCall, permit: Permit, outcome: Result<Reply, Fault>) -> Result<Reply, Fault> {
+        let outcome = self.gate().look_at_result(&call.server, outcome).await;
+        self.gate().settle(permit, &outcome).await;
+        outcome
+    }
+
+    /// The answer to a call, whether it came in pieces or not; what it means for those after it is remembered.
+    fn conclude(&self, context: &Context, call: &ToolCall, outcome: Result<Reply, Fault>) -> Result<Reply, Fault> {
+        let policy = call.policy()?;
+        let reply = outcome.map_err(|fault| told_of_unknown(&call.server, policy, &call.metadata, fault))?;
         self.services().discovery.used(&context.session, &call.name);
         if call.route.app.as_ref().is_some_and(|app| app.resource.is_some()) {
             self.pages().opened(&context.session, call.server.id());
         }
         if policy.may_ask() {
             let sent = Sent::of_call(&call.params);
-            self.gate().remember_midway(context, call.server.id(), &call.name, policy, &sent, reply);
+            self.gate().remember_midway(context, call.server.id(), &call.name, policy, &sent, &reply);
         }
+        Ok(reply)
     }
 
     /// Makes the call that `mgp_tools_call` stands for. It passes the gate under the tool's own name.
@@ -536,21 +542,11 @@ impl AdmittedCall for PermittedCall {
         {
             *result = live.made_whole(std::mem::replace(result, Raw::empty_object()));
         }
-        let mut outcome = kernel.gate().look_at_result(server, outcome).await;
         if let Some(fault) = live.and_then(|live| live.was_revoked()) {
             outcome = Err(fault);
         }
-        kernel.gate().settle(permit, &outcome).await;
-        let policy = call.route.policy.as_deref();
-        let reply = outcome.map_err(|fault| match policy {
-            Some(policy) => told_of_unknown(server, policy, &call.metadata, fault),
-            None => fault,
-        })?;
-        if let Some(policy) = policy.filter(|policy| policy.may_ask()) {
-            let sent = Sent::of_call(&call.params);
-            kernel.gate().remember_midway(&context, server.id(), &call.name, policy, &sent, &reply);
-        }
-        Ok(reply)
+        let outcome = kernel.settle(&call, permit, outcome).await;
+        kernel.conclude(&context, &call, outcome)
     }
 
     async fn refuse(self, refused: &Result<Reply, Fault>) {

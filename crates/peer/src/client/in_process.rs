@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::stdio::{self, Opening};
-use super::{ConnectError, ConnectOptions, Connected, Disorder, EraChoice, Stopper};
+use super::{ConnectError, ConnectOptions, Connected, Disorder, Stopper};
 use crate::duplex::{self, Role, Started};
 use crate::{BoxFuture, Handler};
 
@@ -21,11 +21,7 @@ pub(super) async fn connect(
     options: ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Connected, ConnectError> {
-    let opening = match options.era {
-        EraChoice::Legacy => Opening::Initialize,
-        EraChoice::Modern => Opening::Discover,
-        EraChoice::Auto => Opening::Probe,
-    };
+    let opening = Opening::first(&options);
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (reader, writer) = tokio::io::split(theirs);
     let mut settings = duplex::DuplexOptions::new(Role::Server);

@@ -11,10 +11,9 @@ use switchboard_transport::http_client::{Answer, Body, EventStream, HttpClientOp
 use switchboard_wire::{Limits, Line, LineDecoder};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
-use super::stdio::{self, Opening};
-use super::{ConnectError, ConnectOptions, Connected, Disorder, Stopper};
-use crate::duplex::Connection;
-use crate::{BoxFuture, Handler};
+use super::stdio::{self, ConnectionStopper, Opening};
+use super::{ConnectError, ConnectOptions, Connected};
+use crate::Handler;
 
 /// How much may wait between the connection and HTTP, each way.
 const PIPE: usize = 256 << 10;
@@ -90,31 +89,13 @@ pub(super) async fn over(
     // The modern era has no such transport, so there is nothing to probe for.
     match stdio::agree(&wire, options, Opening::Initialize).await {
         Ok((revision, profile)) => {
-            let stopper = Arc::new(Stream(wire.connection.clone()));
+            let stopper = Arc::new(ConnectionStopper(wire.connection.clone()));
             Ok(stdio::connected(&wire, options, revision, profile, stopper, None))
         }
         Err(error) => {
             wire.connection.close();
             Err(error)
         }
-    }
-}
-
-struct Stream(Arc<Connection>);
-
-impl Stopper for Stream {
-    fn stop(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async { self.0.close() })
-    }
-
-    fn disorder(&self) -> Disorder {
-        self.0.stats().into()
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }
 

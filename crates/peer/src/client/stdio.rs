@@ -29,25 +29,15 @@ pub(super) async fn connect(
     options: ConnectOptions,
     handler: Arc<dyn Handler>,
 ) -> Result<Connected, ConnectError> {
-    let first = match (options.era, options.known_era) {
-        (EraChoice::Legacy, _) | (EraChoice::Auto, Some(Era::Legacy)) => Opening::Initialize,
-        (EraChoice::Modern, _) => Opening::Discover,
-        (EraChoice::Auto, _) => Opening::Probe,
-    };
+    let first = Opening::first(&options);
     let deadline = Instant::now() + options.start_timeout;
-    match attempt(&spec, &options, &handler, first, deadline).await {
-        // Some servers die of a first message that is not `initialize`.
-        Err(ConnectError::Died { .. }) if first == Opening::Probe => {
-            tracing::debug!(program = spec.program, "the server died of the probe; starting it again to initialize it");
-            attempt(&spec, &options, &handler, Opening::Initialize, deadline).await
+    let outcome = attempt(&spec, &options, &handler, first, deadline).await;
+    match outcome.as_ref().err().and_then(|error| first.instead(error, &options)) {
+        Some(other) => {
+            tracing::debug!(program = spec.program, ?first, "the first message was in vain; starting the server again");
+            attempt(&spec, &options, &handler, other, deadline).await
         }
-        // The remembered era may be out of date: the server was updated.
-        Err(ConnectError::Refused { .. } | ConnectError::Died { .. })
-            if first == Opening::Initialize && options.era == EraChoice::Auto =>
-        {
-            attempt(&spec, &options, &handler, Opening::Discover, deadline).await
-        }
-        outcome => outcome,
+        None => outcome,
     }
 }
 
@@ -57,6 +47,51 @@ pub(super) enum Opening {
     Initialize,
     Discover,
     Probe,
+}
+
+impl Opening {
+    /// What is tried first.
+    pub(super) const fn first(options: &ConnectOptions) -> Self {
+        match (options.era, options.known_era) {
+            (EraChoice::Legacy, _) | (EraChoice::Auto, Some(Era::Legacy)) => Self::Initialize,
+            (EraChoice::Modern, _) => Self::Discover,
+            (EraChoice::Auto, _) => Self::Probe,
+        }
+    }
+
+    /// What is tried on a new connection where this failed.
+    pub(super) fn instead(self, error: &ConnectError, options: &ConnectOptions) -> Option<Self> {
+        match (self, error) {
+            // Some servers die of a first message that is not `initialize`.
+            (Self::Probe, ConnectError::Died { .. }) => Some(Self::Initialize),
+            // The remembered era may be out of date: the server was updated.
+            (Self::Initialize, ConnectError::Refused { .. } | ConnectError::Died { .. })
+                if options.era == EraChoice::Auto =>
+            {
+                Some(Self::Discover)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A connection that ends where its lines do, and where it is dropped.
+pub(super) struct ConnectionStopper(pub(super) Arc<Connection>);
+
+impl Stopper for ConnectionStopper {
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async { self.0.close() })
+    }
+
+    fn disorder(&self) -> Disorder {
+        self.0.stats().into()
+    }
+}
+
+impl Drop for ConnectionStopper {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 async fn attempt(

@@ -5,5 +5,6 @@ mod legacy;
 mod modern;
 mod repeated;
 mod script;
+mod socket;
 mod sse;
 mod stdio;

@@ -328,7 +328,7 @@ impl OngoingCalls for Empty {
         nothing_goes_on()
     }
 
-    fn pending_callbacks<'a>(&'a self, _context: &'a Context) -> BoxFuture<'a, Result<Raw, Fault>> {
+    fn pending_callbacks<'a>(&'a self, _context: &'a Context, _by_model: bool) -> BoxFuture<'a, Result<Raw, Fault>> {
         nothing_goes_on()
     }
 
@@ -336,6 +336,7 @@ impl OngoingCalls for Empty {
         &'a self,
         _context: &'a Context,
         _given: Option<&'a Raw>,
+        _by_model: bool,
     ) -> BoxFuture<'a, Result<Raw, Fault>> {
         nothing_goes_on()
     }

@@ -63,6 +63,7 @@ understood, and what the profile of a client asks about. It counts from the next
 
 Examples:
   switchboard tools confirm files__write_file never
+  switchboard tools confirm 'excel__*' git__git_add never
   switchboard tools confirm files__write_file default")]
     Confirm(ToolsConfirm),
 }
@@ -70,9 +71,10 @@ Examples:
 /// `tools confirm`
 #[derive(Debug, Args)]
 pub(crate) struct ToolsConfirm {
-    /// The tool, under the name that `switchboard tools` shows, or as its server calls it with --server
-    #[arg(value_name = "TOOL")]
-    pub(crate) tool: String,
+    /// The tools, under the names that `switchboard tools` shows, or as their server calls them with --server; `*` stands for anything
+    /// in the names of tools that were seen
+    #[arg(required = true, value_name = "TOOL")]
+    pub(crate) tool: Vec<String>,
     /// When a person is asked
     #[arg(value_enum, value_name = "WHEN")]
     pub(crate) when: ConfirmWhen,

@@ -263,7 +263,7 @@ fn check(measure: &Measure, case: &Map<String, Value>, input: Vec<u8>) -> Verdic
         CheckKind::Shell | CheckKind::Sql | CheckKind::Network | CheckKind::Code => {
             let text = String::from_utf8(input).map_err(|_| Finding::new("encoding", "not valid UTF-8"))?;
             match kind {
-                CheckKind::Shell => shell::check_with(&text, &measure.understood),
+                CheckKind::Shell => shell::check_for_person(&text, &measure.understood),
                 CheckKind::Sql => {
                     let only_reading = case.get("readonly").and_then(Value::as_bool).unwrap_or_default();
                     arguments::check_statement(&text, only_reading)

@@ -373,6 +373,7 @@ fn next(server: &switchboard_config::Server, why: &str) -> String {
              variable of your shell: servers get few of them, `pass_env` names others"
         ),
         Ok(Endpoint::Http(_)) => format!("check address and token in {place}, and that the server is up"),
+        Ok(Endpoint::Address(_)) => format!("check the address in {place}, and that the server is up"),
         Err(_) => format!("change {place}"),
     }
 }

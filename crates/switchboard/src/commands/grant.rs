@@ -74,9 +74,13 @@ async fn allow(
         justification: options.why.clone(),
         scopes: scope,
     };
+    let before = desk.office.store().grants().load().await?.access;
     let entry = desk.office.grant_access(entry).await?;
+    let notes = notes(&before, &entry, Timestamp::now());
     if common.json {
-        screen::json(&access::entry_json(&entry, Timestamp::now()));
+        let mut answer = access::entry_json(&entry, Timestamp::now());
+        answer["notes"] = json!(notes);
+        screen::json(&answer);
         return Ok(());
     }
     let word = if options.deny { "may not use" } else { "may use" };
@@ -87,7 +91,41 @@ async fn allow(
     let within = entry.scopes.as_ref().map_or_else(String::new, |limits| format!(" within {}", cell(limits.get())));
     let end = said_end(options, expires_at);
     screen::out(format_args!("{} {word} {what}{within}, {end}", cell(&entry.principal)));
+    notes.iter().for_each(|note| screen::note(format_args!("note: {note}")));
     Ok(())
+}
+
+/// What somebody who grants would be surprised by: a denial that still holds, and limits that are no more.
+fn notes(before: &[AccessEntry], given: &AccessEntry, now: Timestamp) -> Vec<String> {
+    let holds = |entry: &&AccessEntry| {
+        entry.principal == given.principal
+            && entry.server == given.server
+            && entry.expires_at.is_none_or(|end| end > now)
+    };
+    let mut notes = Vec::new();
+    for entry in before.iter().filter(holds) {
+        let words = |limits: &RawValue| cell(limits.get()).to_string();
+        let tool = entry.tool.as_ref().map_or_else(String::new, |tool| format!(" --tool {}", cell(tool)));
+        let covers = entry.tool.is_none() || entry.tool == given.tool;
+        match (entry.permission, given.permission) {
+            (Permission::Deny, Permission::Allow) if covers => notes.push(format!(
+                "a denial still holds, and denials win; take it back: switchboard revoke --principal {} --server {}{tool}, then grant again",
+                cell(&entry.principal),
+                cell(&entry.server)
+            )),
+            (Permission::Allow, Permission::Allow) if entry.tool == given.tool => {
+                let (old, new) = (entry.scopes.as_deref().map(words), given.scopes.as_deref().map(words));
+                if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
+                    notes.push(match new {
+                        Some(_) => format!("it was limited to {old} before; the new limits stand alone"),
+                        None => format!("it was limited to {old} before, and is not limited any more"),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    notes
 }
 
 async fn permit(

@@ -178,6 +178,7 @@ fn endpoint<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RemoteEndpoint, Fail
         }
         Ok(Endpoint::Http(http)) => Ok(http),
         Ok(Endpoint::Stdio(_)) => Err(Failure::usage(format!("{id} is a program on this machine and has no login"))),
+        Ok(Endpoint::Address(_)) => Err(Failure::usage(format!("{id} is not reached over HTTP and has no login"))),
         Err(error) => Err(Failure::usage(error)),
     }
 }

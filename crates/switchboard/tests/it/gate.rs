@@ -151,9 +151,11 @@ fn a_question_names_the_command_that_ends_it_and_the_command_does() {
     let before = std::fs::read_to_string(home.user_file()).unwrap();
     let call = call_beside(home.connect(), "echo", "a");
     let item = held(&home);
-    assert_eq!(item["ask_less"], "switchboard tools confirm echo never");
+    assert_eq!(item["ask_less"], "switchboard tools confirm one__echo never");
     assert!(
-        home.run(&["approvals", "list"]).ok().contains("asked less about it: `switchboard tools confirm echo never`")
+        home.run(&["approvals", "list"])
+            .ok()
+            .contains("asked less about it: `switchboard tools confirm one__echo never`")
     );
     home.run(&["approvals", "approve", "--all"]).ok();
     let (mut peer, answer) = call.join().unwrap();

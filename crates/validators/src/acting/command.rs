@@ -140,8 +140,13 @@ pub(super) fn in_code(text: &str) -> Option<String> {
 }
 
 fn told(line: &str) -> String {
+    format!("`{}` reads as a command", shown(line))
+}
+
+/// The beginning of a line, as it is shown in backquotes.
+pub(super) fn shown(line: &str) -> String {
     let shown: String = line.chars().take(64).collect();
-    format!("`{}` reads as a command", shown.replace('`', "'"))
+    shown.replace('`', "'")
 }
 
 /// A piece without quotes around it, and without the signs that editors and prompts have in front of a command.

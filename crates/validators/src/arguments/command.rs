@@ -21,7 +21,7 @@ pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
     let judged = elevated.unwrap_or(line);
     if checks.sandbox {
-        at("sandbox", doubts.weigh(shell::check_with(judged, doubts.understood)))?;
+        at("sandbox", doubts.weigh(shell::check_for_person(judged, doubts.understood)))?;
         at("sandbox", doubts.weigh(shell::check_around(judged, around, doubts.understood)))?;
     }
     if checks.readonly {

@@ -48,6 +48,11 @@ fn check_line(scopes: &[Scope], line: &str, depth: usize) -> Verdict {
     }
 }
 
+/// Whether a word is the name of a program that connects, in its usual spelling.
+pub(super) fn is_program(word: &str) -> bool {
+    find(word).is_some() && (word.contains('/') || word == shell::base_name(word))
+}
+
 fn find(word: &str) -> Option<&'static Program> {
     let name = shell::base_name(word);
     PROGRAMS.iter().find(|program| program.names.contains(&name.as_str()))

@@ -13,7 +13,8 @@ use super::place::{self, Field};
 use super::role::{self, Role};
 use super::walk::{Refused, at, refused, under};
 use super::{
-    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, document, glued, patch, pattern, remote, sql, uri, value, words,
+    ARGUMENTS, Checks, MAX_DEPTH, SCOPE, World, body, connect, document, glued, patch, pattern, remote, sql, uri,
+    value, words,
 };
 use crate::{Finding, Verdict};
 
@@ -232,6 +233,10 @@ impl<'a> Limits<'a> {
                 if let Some(steps) = self.steps(&elements, known) {
                     return self.patched(&steps, known, depth);
                 }
+                let is_open = known.field == Field::Unknown || known.field == Field::Body && known.role == Role::Other;
+                if self.hosts && is_open && !known.named {
+                    at(SCOPE, self.connecting(&elements))?;
+                }
                 elements.iter().enumerate().try_for_each(|(index, element)| {
                     // The words of a command are judged as one.
                     if known.field == Field::Command && element.kind() == Kind::String {
@@ -287,6 +292,18 @@ impl<'a> Limits<'a> {
         let key =
             remote::Meaning { role: *role, field: *field, named: *named, machine: *machine, other: *other, evidence };
         remote::check(&self.checks.scopes, &key, text)
+    }
+
+    /// A list of words that begins with a program that connects, and is no list of programs.
+    fn connecting(&self, elements: &[Raw]) -> Verdict {
+        let words: Option<Vec<String>> = elements.iter().map(Raw::as_text).collect();
+        let Some(words) = words.filter(|words| words.len() > 1) else { return Ok(()) };
+        let of_programs =
+            words.iter().skip(1).all(|word| connect::is_program(word) || crate::shell::is_known_program(word));
+        if of_programs || !words.first().is_some_and(|first| connect::is_program(first)) {
+            return Ok(());
+        }
+        connect::check(&self.checks.scopes, &super::command_line(&words))
     }
 
     fn key(&self, key: &str) -> Result<(), Refused> {
@@ -384,6 +401,13 @@ impl<'a> Limits<'a> {
             }
             if matches!(role, Role::Code | Role::Script) {
                 at(SCOPE, place::check_code(&self.checks.places, text, self.world))?;
+                let cell = crate::code::notebook(text);
+                for program in cell.iter().flat_map(crate::code::Cell::texts) {
+                    at(SCOPE, place::check_code(&self.checks.places, program, self.world))?;
+                }
+                for file in cell.iter().flat_map(|cell| &cell.places) {
+                    at(SCOPE, place::inside(&self.checks.places, file, self.world))?;
+                }
             }
             if self.is_query(*role) {
                 at(SCOPE, self.query(text))?;

@@ -256,6 +256,9 @@ pub(super) fn check(
     // A name of several words is a path where its key says so, or where it begins as one.
     let counts = counts && (!sentence || place || form == Form::Path);
     if !counts {
+        if matches!(field, Field::Unknown | Field::Label) {
+            not_called_as_denied(places, &tidy)?;
+        }
         // What stands behind options was judged; the values of pairs are words of their own.
         if is_body || field == Field::Pair {
             return Ok(());
@@ -339,6 +342,24 @@ pub(super) fn not_denied(places: &[path::Scope], text: &str, world: &dyn World) 
     })
 }
 
+/// Whether a word is not the very name of a file that is denied, where no sentence has such a word: `id_rsa`, and not `secrets`.
+fn not_called_as_denied(places: &[path::Scope], word: &str) -> Verdict {
+    if word.chars().all(char::is_alphabetic) || word.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    for glob in places.iter().flat_map(|place| &place.deny) {
+        let glob = glob.to_string();
+        let name = glob.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        if name.eq_ignore_ascii_case(word) && !glued::is_pattern(name) {
+            return Err(Finding::new(
+                "path-denied",
+                format!("`{word}` is the name of a file that is denied by `{glob}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the values of options in a text lie inside, as a reader finds them that splits at blanks and takes quotes away.
 fn check_options(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
     if !text.contains('-') {
@@ -386,6 +407,7 @@ pub(super) fn is_lines(text: &str) -> bool {
 /// Whether a file that a query names lies inside. A mere name counts only against what is denied.
 pub(super) fn check_file_of_query(places: &[path::Scope], file: &str, world: &dyn World) -> Verdict {
     if glued::is_pattern(file) {
+        finds_nothing_denied(places, file)?;
         return pattern::check(places, false, file, world);
     }
     match form(&tidy(file)) {

@@ -6,11 +6,12 @@ use switchboard_policy::permission::Scope;
 use switchboard_policy::schema::Evidence;
 
 use super::machine::Machine;
+use super::markup;
 use super::place::{self, Field};
 use super::reach;
 use super::role::Role;
 use super::uri;
-use crate::Verdict;
+use crate::{Verdict, percent};
 
 /// Endings of names in a network of one's own.
 const PRIVATE_ENDINGS: [&str; 8] = ["local", "lan", "internal", "intranet", "corp", "home", "localdomain", "arpa"];
@@ -93,6 +94,42 @@ impl Other {
     }
 }
 
+/// The addresses in the queries and fragments of URLs: what leads to a host without a scheme, and names of hosts under names for
+/// addresses. With a scheme they count wherever they stand.
+fn check_inner(scopes: &[Scope], text: &str) -> Verdict {
+    let parts = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`');
+    for word in text.split(parts).filter(|word| word.contains("://")) {
+        let Some(at) = word.find(['?', '#']) else { continue };
+        for pair in word[at..].split(['&', ';', '#', '?']).filter(|pair| pair.len() > 2) {
+            let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+            for read in percent::stages(value) {
+                inner(
+                    scopes,
+                    name,
+                    read.trim_matches(|c: char| c.is_whitespace() || matches!(c, ')' | ']' | ',' | '.')),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn inner(scopes: &[Scope], name: &str, value: &str) -> Verdict {
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let repaired = value.split_once(':').is_some_and(|(scheme, rest)| {
+        rest.starts_with(is_slash) && uri::REPAIRED.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    });
+    if repaired || value.starts_with(is_slash) && value[1..].starts_with(is_slash) {
+        return check_operand(scopes, value, None);
+    }
+    let host = value.split(['/', ':', '?']).next().unwrap_or_default();
+    let of_address = matches!(super::role::of(name), Role::Url | Role::Host | Role::Link)
+        || Machine::is_surely(name)
+        || matches!(name, "u" | "dest" | "destination" | "target" | "goto");
+    let is_host = is_name(host) && !place::has_ending(host) || host.parse::<std::net::Ipv4Addr>().is_ok();
+    if of_address && is_host { check_operand(scopes, value, None) } else { Ok(()) }
+}
+
 /// Whether what a string leads to, if it leads anywhere, is covered by all limits.
 pub(super) fn check(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     // A command was judged by its words, and one word is its program.
@@ -103,6 +140,10 @@ pub(super) fn check(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verd
         return Ok(());
     }
     sockets(text).into_iter().try_for_each(|(host, port)| check_operand(scopes, &host, port))?;
+    markup::addresses(text).iter().try_for_each(|address| check_operand(scopes, address, None))?;
+    if text.contains("://") {
+        check_inner(scopes, text)?;
+    }
     if let Some(squeezed) = uri::squeezed(text) {
         check_word(scopes, key, &squeezed)?;
     }
@@ -270,6 +311,10 @@ fn check_word(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     }
     // Where the key is for labels a name with dots is one, and under keys for names it is a file's if it ends so.
     let bare = !word.contains(['/', '\\', ':', '@', '?', '#']) && word.parse::<std::net::IpAddr>().is_err();
+    // A member of something in a program, whose addresses are judged by what they are given to.
+    if bare && matches!(role, Role::Code | Role::Script) && is_name(word) && !crate::network::has_public_ending(word) {
+        return Ok(());
+    }
     if bare && (*field == Field::Label && is_name(word) || *named && place::has_ending(word)) {
         return Ok(());
     }

@@ -3,10 +3,10 @@
 use switchboard_protocol::mgp::security::CodeSafety;
 
 use super::role::Role;
-use super::walk::{Doubts, Reason, Refused, refused};
-use super::{Checks, SCOPE};
-use crate::code::{self, Bounds, Language, Level, MAX_BYTES, Rejection};
-use crate::{Answer, Finding};
+use super::walk::{Doubts, Reason, Refused, at, refused};
+use super::{Checks, SCOPE, connect, markup, pairs, reach, remote};
+use crate::code::{self, Bounds, Cell, Language, Level, MAX_BYTES, Reached, Rejection};
+use crate::{Answer, Finding, Verdict, shell};
 
 /// How code is judged for one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +88,105 @@ pub(super) fn check(
     if is_code {
         let language = known_language(checks, language)?;
         allowed_language(checks, language)?;
+        if checks.limits_hosts() {
+            within_hosts(checks, text, language)?;
+        }
         if judged { whole_program(checks, text, language, doubts) } else { Ok(()) }
     } else if checks.code && !matches!(role, Role::Command | Role::Commands) {
         hidden_program(checks, role, text, known_language(checks, language)?)
     } else {
         Ok(())
+    }
+}
+
+/// Whether a program connects to nothing but what limits of hosts cover: it has to be understood, and what it gives to modules
+/// that connect has to be written in it.
+fn within_hosts(checks: &Checks, text: &str, language: Option<Language>) -> Result<(), Refused> {
+    let (mut doubt, mut understood) = (None, false);
+    rootless(text).try_for_each(|address| at(SCOPE, remote::check_operand(&checks.scopes, &address, None)))?;
+    for language in candidates(language) {
+        let cell = code::notebook(text).filter(|_| *language == Language::Python);
+        let (findings, reached) = match cell {
+            Some(cell) => reached_by_cell(&cell),
+            None => code::reached(*language, text),
+        };
+        if findings.first().is_some_and(|finding| finding.rule == "code-syntax") {
+            continue;
+        }
+        // What one language finds nothing in may mean something in another.
+        reached.iter().try_for_each(|one| at(SCOPE, lies_inside(checks, one)))?;
+        match findings.into_iter().next() {
+            Some(finding) if !finding.asks() && finding.rule != "code-unknown" => {
+                return Err(refused(SCOPE, unseen(&finding.message)));
+            }
+            Some(finding) => doubt = doubt.or(Some(finding)),
+            None => understood = true,
+        }
+    }
+    match doubt {
+        _ if understood => Ok(()),
+        Some(finding) => Err(refused(SCOPE, unseen(&finding.message))),
+        // In no language that is read here: of a tool that runs code nothing is known then.
+        None if checks.code || language.is_some() || checks.carried.iter().any(|(_, role)| *role == Role::Code) => {
+            Err(refused(SCOPE, unseen("the code cannot be read")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn reached_by_cell(cell: &Cell) -> (Vec<Finding>, Vec<Reached>) {
+    let (mut findings, mut reached) = code::reached(Language::Python, &cell.python);
+    for (language, program) in &cell.programs {
+        let (more, also) = code::reached(*language, program);
+        findings.extend(more);
+        reached.extend(also);
+    }
+    reached.extend(cell.commands.iter().map(|line| Reached::Command(line.clone())));
+    reached.extend(cell.unknown.iter().map(|what| Reached::Unseen(format!("what `{what}` reaches"))));
+    (findings, reached)
+}
+
+fn unseen(why: &str) -> Finding {
+    let message = format!("under a limit of hosts it has to be seen where code connects to, and it is not: {why}");
+    Finding::new("host-unseen", message).suggest(
+        "write every address as a constant string inside of the allowed hosts, and use modules that are known; or an operator \
+         permits it by a grant without a limit of hosts",
+    )
+}
+
+/// Strings of a program that are addresses of hosts without a scheme: `"//x.example/a"`.
+fn rootless(text: &str) -> impl Iterator<Item = String> {
+    let pieces =
+        text.split(['"', '\'', '`']).filter(|piece| piece.starts_with("//") && !piece.contains(char::is_whitespace));
+    let is_host = |piece: &&str| {
+        let host = piece[2..].split(['/', ':', '?', '#', '$']).next().unwrap_or_default();
+        remote::is_host_form(host)
+    };
+    pieces.filter(is_host).map(str::to_owned)
+}
+
+/// Whether what a program reaches is covered.
+fn lies_inside(checks: &Checks, reached: &Reached) -> Verdict {
+    let scopes = &checks.scopes;
+    match reached {
+        Reached::Url(text) => remote::check_operand(scopes, text, None),
+        Reached::Host(text, port) => match pairs::of(text) {
+            found if found.is_empty() => {
+                text.split(',').try_for_each(|host| remote::check_operand(scopes, host.trim(), *port))
+            }
+            found => {
+                let mut hosts = found.iter().filter(|(name, _)| reach::glued::is_host_name(name));
+                hosts.try_for_each(|(_, value)| {
+                    reach::glued::hosts_of(value).try_for_each(|host| remote::check_operand(scopes, host, *port))
+                })
+            }
+        },
+        Reached::Markup(text) => {
+            let fetched = markup::addresses(text).into_iter();
+            fetched.chain(rootless(text)).try_for_each(|address| remote::check_operand(scopes, &address, None))
+        }
+        Reached::Command(line) => connect::check(scopes, line),
+        Reached::Unseen(why) => Err(unseen(&format!("{why} is not written in it"))),
     }
 }
 
@@ -132,22 +226,30 @@ fn allowed_language(checks: &Checks, language: Option<Language>) -> Result<(), R
 fn whole_program(checks: &Checks, text: &str, language: Option<Language>, doubts: Doubts<'_>) -> Result<(), Refused> {
     let languages = candidates(language);
     let mut accepted = false;
+    // What looks like a cell of a notebook in one language may be a program in another.
+    let (mut clean, mut is_cell) = (false, false);
     let mut doubt = None;
     let mut unreadable = None;
     for language in languages {
-        let findings = findings(checks, *language, text);
+        let findings = match code::notebook(text).filter(|_| *language == Language::Python) {
+            Some(cell) => {
+                is_cell = true;
+                cell_findings(checks, &cell, doubts)
+            }
+            None => findings(checks, *language, text),
+        };
         if let Some(first) = findings.first().filter(|_| findings.iter().all(Finding::asks)) {
             accepted = true;
             doubt.get_or_insert_with(|| first.clone());
         } else if findings.is_empty() {
-            accepted = true;
+            (accepted, clean) = (true, true);
         } else if languages.len() == 1 || findings.iter().any(|finding| finding.rule != "code-syntax") {
             return Err(rejected(checks, *language, text, findings));
         } else if unreadable.is_none() {
             unreadable = Some((*language, findings));
         }
     }
-    match (unreadable, doubt) {
+    match (unreadable, doubt.filter(|_| !(is_cell && clean))) {
         (Some((language, findings)), _) if !accepted => Err(rejected(checks, language, text, findings)),
         // Where only little is let in, nobody is asked about the rest.
         (_, Some(doubt)) if level(checks) >= Level::Strict => {
@@ -156,6 +258,48 @@ fn whole_program(checks: &Checks, text: &str, language: Option<Language>, doubts
         (_, Some(doubt)) => doubts.weigh(Err(doubt)).map_err(|doubt| refused("code_safety", doubt)),
         _ => Ok(()),
     }
+}
+
+/// The same of a cell of a notebook: its commands are commands, and its other programs are held to the same.
+fn cell_findings(checks: &Checks, cell: &Cell, doubts: Doubts<'_>) -> Vec<Finding> {
+    let mut all = findings(checks, Language::Python, &cell.python);
+    for (language, program) in &cell.programs {
+        all.extend(findings(checks, *language, program));
+    }
+    for line in &cell.commands {
+        if level(checks) >= Level::Strict {
+            all.push(Finding::new("code-process", format!("`{}` is a command of the shell", shown(line))));
+        } else {
+            all.extend(script(line, doubts).err());
+        }
+    }
+    let unknown = |what: &String| Finding::new("code-unknown", format!("what `{what}` does is not known")).ask();
+    all.extend(cell.unknown.iter().map(unknown));
+    // What is hostile comes before what is only not understood.
+    all.sort_by_key(Finding::asks);
+    all
+}
+
+/// A script is as harmless as its lines, where each is a command by itself.
+fn script(text: &str, doubts: Doubts<'_>) -> Verdict {
+    let verdict = shell::check_with(text, doubts.understood);
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let goes_on = |line: &str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        line.ends_with(['\\', '|', '&', '(', '{'])
+            || line.contains("<<")
+            || first.contains('=')
+            || matches!(
+                first,
+                "cd" | "pushd" | "popd" | "export" | "alias" | "set" | "source" | "." | "exec" | "function" | "trap"
+            )
+    };
+    let apart = || !lines().any(goes_on) && lines().all(|line| shell::check_with(line, doubts.understood).is_ok());
+    if verdict.as_ref().is_err_and(Finding::asks) && apart() { Ok(()) } else { verdict }
+}
+
+fn shown(line: &str) -> String {
+    line.chars().take(64).collect::<String>().replace('`', "'")
 }
 
 /// A string that is something else, unless it happens to be a program that breaks a rule.

@@ -148,6 +148,15 @@ impl<'a> Walk<'a> {
         };
         let mut members: Vec<_> = object.iter().map(|(key, member)| (role_of(&key), key, member)).collect();
         let mut beside = self.beside(&object, &members, outer)?;
+        self.of_own_program(&object, &beside)?;
+        if !beside.has_command
+            && !self.checks.scopes.is_empty()
+            && let Some(line) = words::program_in(value).filter(|line| line.contains(' '))
+            && !words::runners(value).is_empty()
+        {
+            command::within_limits(self.checks, &line)?;
+            self.check_paths_of(&plain_words(&line))?;
+        }
         for (role, key, member) in &members {
             match key.as_ref() {
                 key if is_language(key) => beside.language = member.as_text().or(beside.language),
@@ -183,6 +192,26 @@ impl<'a> Walk<'a> {
                 None => self.value(member, *role, &beside, depth + 1),
             };
             of_key().and_then(inner).map_err(|refused| under(key, refused))?;
+        }
+        Ok(())
+    }
+
+    /// The words for the one program that the tool is for, with it in front.
+    fn of_own_program(&self, object: &Object, beside: &Beside) -> Outcome {
+        let Some(own) = self.checks.program.as_ref().filter(|_| self.runs_commands()) else { return Ok(()) };
+        let lines = own.lines(object);
+        if self.checks.sandbox {
+            at("sandbox", self.doubts.weigh(own.check(&lines, self.doubts.understood)))?;
+        }
+        for line in lines.iter().filter(|line| own.is_meant(line)) {
+            if self.checks.sandbox {
+                at(
+                    "sandbox",
+                    self.doubts.weigh(shell::check_around(&line.line, &beside.around, self.doubts.understood)),
+                )?;
+            }
+            command::within_limits(self.checks, &line.line)?;
+            self.check_paths_of(&plain_words(&line.line))?;
         }
         Ok(())
     }
@@ -351,6 +380,9 @@ impl<'a> Walk<'a> {
             return Err(refused(ARGUMENTS, finding));
         }
         self.check_commands(text, role, beside)?;
+        if matches!(role, Role::Code | Role::Script) && !self.checks.scopes.is_empty() {
+            self.commands_of_cell(text)?;
+        }
         if self.checks.readonly && role == Role::Method && !matches!(text, "GET" | "HEAD" | "OPTIONS" | "get" | "head")
         {
             let finding = Finding::new("readonly-method", format!("the method `{text}` may change something"));
@@ -364,10 +396,20 @@ impl<'a> Walk<'a> {
         if self.checks.looks_outside() {
             reach::check(self.checks, role, text, self.world, self.doubts)?;
         }
-        if self.checks.runs_code() {
+        if self.checks.runs_code() || self.checks.limits_hosts() {
             source::check(self.checks, role, text, beside.language.as_deref(), self.doubts)?;
         }
         Ok(())
+    }
+
+    /// The commands in a cell of a notebook, held to the limits as commands are.
+    fn commands_of_cell(&self, text: &str) -> Outcome {
+        let Some(cell) = crate::code::notebook(text) else { return Ok(()) };
+        let lines = cell.commands.iter().flat_map(|script| script.lines()).map(str::trim);
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).try_for_each(|line| {
+            command::within_limits(self.checks, line)?;
+            self.check_paths_of(&plain_words(line))
+        })
     }
 
     /// A string that is JSON itself, as many servers read it.
@@ -434,6 +476,12 @@ impl<'a> Walk<'a> {
     /// A command with the words beside it, in every way that a server may put them together.
     fn all_commands(&self, line: &str, beside: &Beside) -> Outcome {
         let Beside { words: beside, around, .. } = beside;
+        let first = line.split_whitespace().next().map(shell::base_name).unwrap_or_default();
+        if self.checks.program.is_some() && !shell::is_known_program(&first) {
+            // A subcommand was judged behind its program.
+            command::check_loosely(self.checks, line)?;
+            return self.check_command_paths(line);
+        }
         // A server that knows nothing of the words runs what is a whole command without them.
         if !beside.named.is_empty() && line.trim().contains(char::is_whitespace) {
             self.one_command(line, around)?;

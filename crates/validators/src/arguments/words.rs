@@ -9,9 +9,9 @@ use switchboard_policy::keys::{self, Key, Mark};
 use switchboard_policy::schema::Evidence;
 use switchboard_wire::{Kind, Limits, Object, Raw};
 
-use super::command;
 use super::place::Field;
 use super::role::{self, Role};
+use super::{command, connect};
 
 /// More lists of words beside one command are refused.
 pub(super) const MAX_LISTS: usize = 16;
@@ -113,6 +113,20 @@ impl Words {
     }
 }
 
+/// The words beside a command, for those who have its program from elsewhere.
+pub(crate) mod beside_command {
+    use super::{Object, Raw, Words};
+
+    pub(crate) use super::line_of;
+
+    /// The lines that a front and the words in an object make.
+    pub(crate) fn lines(object: &Object, is_other: &dyn Fn(&str, &Raw) -> bool, front: &str) -> Vec<String> {
+        let mut words = Words::default();
+        words.collect(object, is_other);
+        words.lines(front)
+    }
+}
+
 /// Whether a key is for the words of a command.
 pub(super) fn is_name(key: &str) -> bool {
     Key::of(key).has(Mark::Words)
@@ -210,14 +224,14 @@ pub(super) fn typed_commands(key: &str, value: &Raw) -> Vec<String> {
 }
 
 /// The command of an object that has its program and its words apart: `{"name": "rm", "args": ["-r"]}`.
-fn program_in(value: &Raw) -> Option<String> {
+pub(super) fn program_in(value: &Raw) -> Option<String> {
     let object = Object::open(value).ok()?;
-    let names = ["program", "executable", "binary", "file", "path", "name"];
+    let names = ["program", "executable", "binary", "exe", "file", "path", "name"];
     let program = names.iter().find_map(|name| object.get(name).and_then(|value| value.as_text()))?;
     let mut words = Words::default();
     words.collect(&object, &|_, _| false);
-    let is_program =
-        !program.contains(char::is_whitespace) && crate::shell::is_known_program(&crate::shell::base_name(&program));
+    let is_program = !program.contains(char::is_whitespace)
+        && (connect::is_program(&program) || crate::shell::is_known_program(&crate::shell::base_name(&program)));
     is_program.then(|| words.lines(&program).pop().unwrap_or(program))
 }
 
@@ -316,7 +330,7 @@ fn is_something_else(key: &str) -> bool {
 }
 
 /// Words as a command line has them. A string is one already, unless it holds a list.
-pub(super) fn line_of(value: &Raw) -> String {
+pub(crate) fn line_of(value: &Raw) -> String {
     if let Some(text) = value.as_text() {
         let listed = text.trim_start().starts_with('[').then(|| Raw::parse(text.trim().to_owned(), &Limits::default()));
         return match listed {

@@ -7,6 +7,7 @@
 mod answers;
 mod calls;
 mod content;
+mod dials;
 mod effects;
 mod flow;
 mod fold;
@@ -38,6 +39,7 @@ use oxc_parser::Parser;
 use oxc_span::{SourceType, Span};
 
 use crate::Finding;
+use crate::code::reached::{Reached, Reaches};
 use crate::code::{Level, places as folders, position};
 use scope::{Scopes, Things};
 
@@ -55,6 +57,14 @@ pub(super) fn findings(level: Level, source: &str, typescript: bool) -> Vec<Find
             findings
         }
         Err(finding) => vec![finding],
+    }
+}
+
+/// The same of the level that most programs have, and what the program connects to.
+pub(super) fn reached(source: &str, typescript: bool) -> (Vec<Finding>, Vec<Reached>) {
+    match read(Level::Standard, source, typescript) {
+        Ok(reader) => (reader.findings, reader.reaches.into_found()),
+        Err(finding) => (vec![finding], Vec::new()),
     }
 }
 
@@ -97,7 +107,13 @@ fn read(level: Level, source: &str, typescript: bool) -> Result<Reader<'_>, Find
             let mut reader = Reader::new(level, source);
             reader.read(&parsed.program);
             match &mut read {
-                Some(earlier) => earlier.findings.append(&mut reader.findings),
+                Some(earlier) => {
+                    earlier.findings.append(&mut reader.findings);
+                    std::mem::take(&mut reader.reaches)
+                        .into_found()
+                        .into_iter()
+                        .for_each(|one| earlier.reaches.add(one));
+                }
                 None => read = Some(reader),
             }
             if !both_ways {
@@ -225,6 +241,8 @@ struct Reader<'s> {
     each: Things,
     modules: Vec<String>,
     findings: Vec<Finding>,
+    /// What the program connects to.
+    reaches: Reaches,
 }
 
 impl<'s> Reader<'s> {
@@ -260,6 +278,7 @@ impl<'s> Reader<'s> {
             each: Things::unknown(),
             modules: Vec::new(),
             findings: Vec::new(),
+            reaches: Reaches::default(),
         }
     }
 

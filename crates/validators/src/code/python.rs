@@ -5,6 +5,7 @@
 
 mod arguments;
 mod calls;
+mod dials;
 mod doubts;
 mod effects;
 mod evaluators;
@@ -32,6 +33,7 @@ use ruff_python_parser::parse_module;
 use ruff_text_size::TextSize;
 
 use crate::Finding;
+use crate::code::reached::{Reached, Reaches};
 use crate::code::{Level, STRICT_IMPORTS, known, position};
 use rules::Route;
 use scope::Scope;
@@ -54,12 +56,34 @@ pub(super) fn is_blocked(import: &str) -> bool {
 
 /// Every reason to refuse the program.
 pub(super) fn findings(level: Level, source: &str) -> Vec<Finding> {
+    walked(level, source).map_or_else(|finding| vec![finding], |checker| checker.findings)
+}
+
+/// The same of the level that most programs have, and what the program connects to.
+pub(super) fn reached(source: &str) -> (Vec<Finding>, Vec<Reached>) {
+    let mut checker = match walked(Level::Standard, source) {
+        Ok(checker) => checker,
+        Err(finding) => return (vec![finding], Vec::new()),
+    };
+    let lower = source.to_ascii_lowercase();
+    if ["http_proxy", "https_proxy", "all_proxy"].iter().any(|name| lower.contains(name)) {
+        checker.reaches.unseen("a proxy");
+    }
+    (checker.findings, checker.reaches.into_found())
+}
+
+/// Whether a text is Python.
+pub(super) fn is_program(source: &str) -> bool {
+    parse_module(source).is_ok()
+}
+
+fn walked(level: Level, source: &str) -> Result<Checker<'_>, Finding> {
     let parsed = match parse_module(source) {
         Ok(parsed) => parsed,
         Err(error) => {
             let (line, column) = position::of(source, error.location.start().to_usize());
             let message = format!("the source is no valid Python: {}", error.error);
-            return vec![Finding::new("code-syntax", message).at(line, column)];
+            return Err(Finding::new("code-syntax", message).at(line, column));
         }
     };
     let mut checker = Checker::new(level, source);
@@ -78,7 +102,7 @@ pub(super) fn findings(level: Level, source: &str) -> Vec<Finding> {
     }
     // What is hostile comes before what is only not understood.
     checker.findings.sort_by_key(Finding::asks);
-    checker.findings
+    Ok(checker)
 }
 
 /// What a function of the program is called with, and what it answers.
@@ -97,6 +121,8 @@ struct Checker<'s> {
     level: Level,
     source: &'s str,
     findings: Vec<Finding>,
+    /// What the program connects to.
+    reaches: Reaches,
     judging: bool,
     scopes: Vec<Scope>,
     /// What earlier walks learned about each scope, by where it stands.
@@ -153,6 +179,7 @@ impl<'s> Checker<'s> {
             level,
             source,
             findings: Vec::new(),
+            reaches: Reaches::default(),
             judging: false,
             scopes: Vec::new(),
             known: HashMap::new(),

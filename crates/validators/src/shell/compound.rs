@@ -33,6 +33,12 @@ pub(super) fn check(command: &str, finding: Finding) -> Finding {
     finding.ask()
 }
 
+/// The parts of a command, each with what is hostile about it. `None` where there are too many.
+pub(super) fn findings(command: &str) -> Option<Vec<(String, Option<Finding>)>> {
+    let parts = parts(command)?;
+    Some(parts.into_iter().map(|part| (part.text.trim().to_owned(), of_part(&part))).collect())
+}
+
 /// What is hostile about one part, if anything is.
 fn of_part(part: &Part) -> Option<Finding> {
     if let Some(target) = part.text.strip_prefix('>') {

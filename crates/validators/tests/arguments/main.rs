@@ -2,10 +2,12 @@
 
 mod around;
 mod bodies;
+mod cells;
 mod common;
 mod computed;
 mod documents;
 mod elsewhere;
+mod fetched;
 mod glued;
 mod hosts;
 mod limits;
@@ -16,6 +18,7 @@ mod patterns;
 mod places;
 mod programs;
 mod queries;
+mod reaching;
 mod shapes;
 mod spellings;
 mod validators;

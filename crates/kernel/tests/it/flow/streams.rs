@@ -1,6 +1,7 @@
 //! Streams through the kernel: the same server seen by clients of all dialects.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_kernel::ServerPolicy;
@@ -8,7 +9,7 @@ use switchboard_peer::{Identity, Method};
 use switchboard_protocol::Era;
 
 use super::world::{Streamer, kernel, says, store};
-use crate::gate::world::{Client, ERAS, open_house, spec, until};
+use crate::gate::world::{Client, ERAS, Script, open_house, spec, tool, until};
 
 const CHUNK: &str = "notifications/mgp.stream.chunk";
 const PROGRESS: &str = "notifications/mgp.stream.progress";
@@ -41,6 +42,20 @@ async fn pieces_reach_the_client_under_its_own_id_in_every_pair_of_eras() {
         assert_eq!((&result["_mgp"]["streamed"], &result["_mgp"]["chunks_sent"]), (&json!(true), &json!(2)));
         assert_eq!(server.heard("tools/call")[0]["_mgp"]["stream"], true);
     }
+}
+
+#[tokio::test]
+async fn a_tool_whose_result_came_in_pieces_has_its_page_open() {
+    let (server, other) = (Streamer::new(Era::Legacy, true), Script::new(Era::Legacy, vec![tool("x")]));
+    let kernel = kernel(&server, None).await;
+    let specs = [spec("s", server.clone(), ServerPolicy::default()), spec("other", other, ServerPolicy::default())];
+    kernel.apply(specs.into());
+    kernel.settled(Duration::from_secs(5)).await;
+    let client = client(&kernel, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
+    assert!(client.send_as(1, "tools/call", streamed("polls")).await.is_err(), "no page is open yet");
+    let shown = client.send_as(2, "tools/call", streamed("s__shows")).await.expect("a result");
+    assert_eq!(shown["_mgp"]["streamed"], true);
+    client.send_as(3, "tools/call", streamed("polls")).await.expect("its page is open");
 }
 
 #[tokio::test]
@@ -332,7 +347,7 @@ async fn an_operation_survives_the_kernel() {
             step(&server, &client, 1).await;
             step(&server, &client, 2).await;
             let token = client.told("notifications/stream_chunk")[1]["checkpoint_token"].clone();
-            kernel.shut_down(std::time::Duration::from_secs(5)).await;
+            kernel.shut_down(Duration::from_secs(5)).await;
             store.close().await.expect("closed");
             token
         };
@@ -370,7 +385,7 @@ async fn what_may_have_changed_something_is_not_done_twice() {
     let _running = reader.begin(1, &call);
     step(&server, &reader, 1).await;
     let token = reader.told("notifications/stream_chunk")[0]["checkpoint_token"].clone();
-    first.shut_down(std::time::Duration::from_secs(5)).await;
+    first.shut_down(Duration::from_secs(5)).await;
     let second = kernel(&server, Some(store_)).await;
     let reader = client(&second, Era::Modern, proposal()).await;
     let mut again = call;
@@ -393,7 +408,7 @@ async fn nobody_leaves_calls_behind_without_end() {
         call.answer.await.expect("no panic").expect_err("gone");
     }
     until("those beyond the bound end", || server.running.load(Ordering::SeqCst) == 64).await;
-    kernel.shut_down(std::time::Duration::from_secs(5)).await;
+    kernel.shut_down(Duration::from_secs(5)).await;
     until("and the rest with the kernel", || server.running.load(Ordering::SeqCst) == 0).await;
 }
 
@@ -432,7 +447,7 @@ async fn pieces_pass_through_two_kernels() {
     open_house(&mut gate);
     let outer = switchboard_kernel::Kernel::new(switchboard_kernel::KernelOptions { gate, ..Default::default() });
     outer.apply(vec![spec("inner", std::sync::Arc::new(inner), ServerPolicy::default())]);
-    outer.settled(std::time::Duration::from_secs(5)).await;
+    outer.settled(Duration::from_secs(5)).await;
     let client = client(&outer, Era::Legacy, says(Era::Legacy, &["streaming"])).await;
     let result = client.send_as(20, "tools/call", streamed("think")).await.expect("a result");
     assert_eq!(texts(&client.told(CHUNK)).len(), 2);

@@ -109,6 +109,8 @@ impl Streamer {
         let mut tools: Vec<Value> = names.iter().map(|name| tool_with(name, &read)).collect();
         tools.push(tool_with("changes", &json!({"security": {"risk_level": "moderate"}})));
         tools.push(tool_with("asks", &read));
+        tools.push(tool_with("shows", &json!({"_meta": {"ui": {"resourceUri": "ui://s/page.html"}}})));
+        tools.push(tool_with("polls", &json!({"_meta": {"ui": {"visibility": ["app"]}}})));
         json!({"tools": tools})
     }
 
@@ -126,7 +128,8 @@ impl Streamer {
         };
         let whole = json!({"content": [{"type": "text", "text": "Quantum computing is a paradigm"}]});
         match params["name"].as_str().unwrap_or_default() {
-            "think" => {
+            "polls" => self.answer(whole),
+            "think" | "shows" => {
                 chunk(0, "Quantum computing is");
                 chunk(1, " a paradigm");
                 self.answer(whole)

@@ -104,49 +104,79 @@ fn for_zoe(via: &str) -> Value {
     json!({"original_actor": "zoe", "delegated_via": via, "delegation_id": "d", "chain": ["zoe", via]})
 }
 
-/// Whoever answers the gate's own question for somebody is held to their rights, by the method and by the tool.
+/// Whoever answers the gate's own question for somebody is held to their rights.
 #[tokio::test]
 async fn a_held_call_is_not_approved_for_somebody_who_may_not_make_it() {
-    for by_tool in [false, true] {
-        let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
-        let house = House::new(&[("files", script.clone())]).await;
-        house.grant("ann", "files", None, true).await;
-        let version = if by_tool { "0.6.0" } else { "0.3.0" };
-        let mgp = json!({"mgp": {"version": version, "extensions": ["callbacks"]}});
-        let ann = house.client_with(Era::Legacy, "ann", mgp).await;
-        let asked = || {
-            let told = ann.ear.told.lock();
-            let mut asked = told.iter().filter(|(method, _)| method == "notifications/mgp.callback.request");
-            asked.next().map(|(_, question)| question["callback_id"].clone())
-        };
-        let respond = async |place: &str, delegation: Option<Value>| {
-            let mut params = json!({"callback_id": asked().unwrap(), "response": "confirm"});
-            if by_tool {
-                params = json!({"name": "mgp_callback_respond", "arguments": params});
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let mgp = json!({"mgp": {"version": "0.3.0", "extensions": ["callbacks"]}});
+    let ann = house.client_with(Era::Legacy, "ann", mgp).await;
+    let respond = async |place: &str, delegation: Option<Value>| {
+        let mut params = json!({"callback_id": question(&ann).unwrap(), "response": "confirm"});
+        if let Some(delegation) = delegation {
+            params[place] = json!({"delegation": delegation});
+        }
+        ann.request("mgp/callback/respond", params).await
+    };
+    let answering = async {
+        until("she is asked", || question(&ann).is_some()).await;
+        for place in ["_meta", "_mgp"] {
+            let refused = respond(place, Some(for_zoe("ann"))).await;
+            assert!(refused.is_err(), "{place}: zoe may not: {refused:?}");
+            let refused = respond(place, Some(for_zoe("bob"))).await;
+            assert!(refused.is_err(), "{place}: bob does not answer: {refused:?}");
+        }
+        assert_eq!(script.calls(), 0);
+        house.grant("zoe", "files", None, true).await;
+        respond("_meta", Some(for_zoe("ann"))).await.expect("zoe may");
+    };
+    let (called, ()) = tokio::join!(ann.call("drop", json!({})), answering);
+    assert!(super::world::ran(&called), "{called:?}");
+    let blocked = house.await_events("TOOL_BLOCKED", 4).await;
+    assert!(blocked.iter().all(|event| event.details["step"] == "delegation"), "{blocked:?}");
+}
+
+/// The first question that a client was put by callback.
+fn question(client: &Client) -> Option<Value> {
+    let told = client.ear.told.lock();
+    let mut asked = told.iter().filter(|(method, _)| method == "notifications/mgp.callback.request");
+    asked.next().map(|(_, question)| question["callback_id"].clone())
+}
+
+/// Who calls a tool is a model, and a model does not say that a person agreed: under no spelling, and not from another session.
+#[tokio::test]
+async fn a_model_does_not_approve_its_own_call() {
+    let script = Script::new(Era::Legacy, vec![dangerous("drop")]);
+    let house = House::new(&[("files", script.clone())]).await;
+    house.grant("ann", "files", None, true).await;
+    let mgp = json!({"mgp": {"version": "0.6.0", "extensions": ["callbacks"]}});
+    let ann = house.client_with(Era::Legacy, "ann", mgp.clone()).await;
+    let other = house.client_with(Era::Legacy, "ann", mgp).await;
+    let answering = async {
+        until("she is asked", || question(&ann).is_some()).await;
+        let id = question(&ann).unwrap();
+        for client in [&ann, &other] {
+            let pending = client.call("mgp_events_pending_callbacks", json!({})).await;
+            assert!(!format!("{pending:?}").contains(id.as_str().unwrap()), "{pending:?}");
+            for response in ["confirm", "confirm_session"] {
+                let arguments = json!({"callback_id": id, "response": response});
+                for name in ["mgp_callback_respond", "mgp.callback.respond"] {
+                    let refused = client.request("tools/call", json!({"name": name, "arguments": arguments})).await;
+                    assert!(!super::world::ran(&refused), "{name}: {refused:?}");
+                }
+                let within = json!({"name": "mgp_callback_respond", "arguments": arguments});
+                let refused = client.call("mgp_tools_call", within).await;
+                assert!(!super::world::ran(&refused), "{refused:?}");
             }
-            if let Some(delegation) = delegation {
-                params[place] = json!({"delegation": delegation});
-            }
-            let method = if by_tool { "tools/call" } else { "mgp/callback/respond" };
-            ann.request(method, params).await
-        };
-        let answering = async {
-            until("she is asked", || asked().is_some()).await;
-            for place in ["_meta", "_mgp"] {
-                let refused = respond(place, Some(for_zoe("ann"))).await;
-                assert!(refused.is_err(), "{place} {by_tool}: zoe may not: {refused:?}");
-                let refused = respond(place, Some(for_zoe("bob"))).await;
-                assert!(refused.is_err(), "{place} {by_tool}: bob does not answer: {refused:?}");
-            }
-            assert_eq!(script.calls(), 0);
-            house.grant("zoe", "files", None, true).await;
-            respond("_meta", Some(for_zoe("ann"))).await.expect("zoe may");
-        };
-        let (called, ()) = tokio::join!(ann.call("drop", json!({})), answering);
-        assert!(super::world::ran(&called), "{by_tool}: {called:?}");
-        let blocked = house.await_events("TOOL_BLOCKED", 4).await;
-        assert!(blocked.iter().all(|event| event.details["step"] == "delegation"), "{blocked:?}");
-    }
+        }
+        assert_eq!(script.calls(), 0);
+        let params = json!({"callback_id": id, "response": "confirm"});
+        ann.request("mgp/callback/respond", params).await.expect("the client's own program may");
+    };
+    let (called, ()) = tokio::join!(ann.call("drop", json!({})), answering);
+    assert!(super::world::ran(&called), "{called:?}");
+    assert_eq!(script.calls(), 1);
 }
 
 /// The questions of a task are answered for nobody who could not have begun it.

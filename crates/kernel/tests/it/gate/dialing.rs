@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use switchboard_kernel::ServerPolicy;
 use switchboard_protocol::Era;
@@ -58,7 +59,24 @@ async fn a_host_of_this_machine_is_asked_about_once() {
     }
 }
 
-/// Who gets a right back is asked anew, whether the yes was kept in memory or in the store.
+/// A yes that goes on is among those that an operator sees and takes back, however far its server is trusted.
+#[tokio::test]
+async fn a_yes_to_a_host_is_shown_and_taken_back() {
+    for policy in [|| at(TrustLevel::Standard), || at(TrustLevel::Core)] {
+        let house = house(policy).await;
+        let ann = house.client_with(Era::Legacy, "ann", json!({"elicitation": {"form": {}}})).await;
+        ann.ear.answers.lock().push_back(json!({"action": "accept", "content": {"decision": "once"}}));
+        assert!(ran(&ann.call("browser_navigate", open("http://localhost:3000/")).await));
+        let standing = house.store.approvals().standing(Timestamp::now(), 10).await.unwrap();
+        let hosts: Vec<&str> = standing.iter().map(|approval| approval.held.tool.as_str()).collect();
+        assert_eq!(hosts, [" host localhost"]);
+        house.operator_actions().withdraw_answer(&standing[0].held.id).await.unwrap().unwrap();
+        assert!(!ran(&ann.call("browser_navigate", open("http://localhost:3000/")).await));
+        assert_eq!(ann.ear.asked.lock().len(), 2, "it is asked about again");
+    }
+}
+
+/// Who gets a right back is asked anew.
 #[tokio::test]
 async fn a_yes_to_a_host_ends_with_the_right_to_the_server() {
     for policy in [|| at(TrustLevel::Standard), || at(TrustLevel::Core)] {

@@ -197,6 +197,41 @@ async fn the_spelling_that_is_sent_is_judged() {
             let task = json!({"ttl": 1000, "path": "/etc/shadow"});
             let in_task = json!({"name": format!("{prefix}read"), "arguments": {}, "task": task});
             assert!(!ran(&ann.request("tools/call", in_task).await), "in the task");
+            // Members that no dialect knows go to the server as they came, wherever MGP has a place for its own.
+            let outside = json!({"path": "/etc/shadow"});
+            for reserved in [
+                json!({"_mgp": outside}),
+                json!({"_mgp": {"stream": false, "deep": {"deeper": ["/etc/shadow"]}}}),
+                json!({"_mgp": {"dev.cloto/mgp/file": "/etc/shadow"}}),
+                json!({"_mgp": ["/etc/shadow"]}),
+                json!({"_mgp": "/etc/shadow"}),
+                json!({"_meta": {"_mgp": outside}}),
+                json!({"_meta": {"dev.cloto/mgp": outside}}),
+            ] {
+                let mut call = json!({"name": format!("{prefix}read"), "arguments": {}});
+                let mut read = json!({"uri": "script://one"});
+                for (key, value) in reserved.as_object().unwrap() {
+                    call[key] = value.clone();
+                    read[key] = value.clone();
+                }
+                assert!(!ran(&ann.request("tools/call", call.clone()).await), "{call}");
+                assert!(ann.request("resources/read", read.clone()).await.is_err(), "{read}");
+            }
+            for about in [
+                json!({"_mgp": {"stream": false}}),
+                json!({"_mgp": {"trace_id": "t-1", "intent": "read a note", "session_state": {"page": "/next"}}}),
+                json!({"_meta": {"_mgp": {"trace_id": "t-1"}, "progressToken": 7, "example.com/place": "/etc/shadow"}}),
+                json!({"_mgp": {"label": "morning", "count": 3, "on": true}}),
+                json!({"_mgp": null}),
+                json!({"_mgp": {}}),
+            ] {
+                let mut call = json!({"name": format!("{prefix}read"), "arguments": {}});
+                for (key, value) in about.as_object().unwrap() {
+                    call[key] = value.clone();
+                }
+                let answer = ann.request("tools/call", call.clone()).await;
+                assert!(ran(&answer), "{call}: {answer:?}");
+            }
         }
         assert!(script.heard("resources/read").iter().all(|params| !params.to_string().contains("shadow")));
         assert!(script.heard("resources/subscribe").is_empty());
@@ -248,7 +283,7 @@ async fn a_prompt_that_runs_commands_is_judged_as_a_tool_would_be() {
             .await;
             let get = |command: &str| json!({"name": name, "arguments": {key: command}});
             let ann = house.client(era, "ann").await;
-            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; sudo id")).await.unwrap_err();
+            let refused = ann.request("prompts/get", get("echo pwned > /tmp/x; sudo su")).await.unwrap_err();
             assert!(refused.message.contains("sandbox"), "{refused:?}");
             let held = ann.request("prompts/get", get("ls -l")).await;
             assert!(held.is_err(), "nobody agreed: {held:?}");

@@ -47,25 +47,106 @@ async fn each(
 
 pub(crate) async fn confirm(common: &Common, options: &Tools, wanted: &ToolsConfirm) -> Outcome {
     let desk = OperatorSession::open(common).await?;
-    let named = wanted.server.as_deref().or(options.server.as_deref());
-    let said = wanted.when.written();
-    let edit = |server: &Server, text: &str, own: &str| confirm_tool(&server.file, text, server.id(), own, said);
-    let changed = change(&desk, named, &wanted.tool, edit).await;
+    let changed = confirm_each(&desk, options, wanted).await;
     Running::all_read_again(&desk.loaded.data_dir).await;
     desk.close().await;
-    let (server, tool, file) = changed?;
+    let changed = changed?;
     if common.json {
-        screen::json(&json!({"confirm": said, "tools": [{"server": server, "tool": tool, "file": file}]}));
+        let tools: Vec<_> = changed.iter().map(|one| json!({"server": one.0, "tool": one.1, "file": one.2})).collect();
+        screen::json(&json!({"confirm": wanted.when.written(), "tools": tools}));
         return Ok(());
     }
-    let (server, tool) = (screen::plain_line(&server), screen::plain_line(&tool));
     let when = match wanted.when {
         ConfirmWhen::Never => "nobody is asked before a call, except about arguments that are not understood",
         ConfirmWhen::Always => "a person is asked before each call",
         ConfirmWhen::Default => "its risk and its server tell whether a person is asked",
     };
-    screen::out(format_args!("{tool} of {server}: {when} ({file})"));
+    for (server, tool, file) in &changed {
+        let (server, tool) = (screen::plain_line(server), screen::plain_line(tool));
+        screen::out(format_args!("{tool} of {server}: {when} ({file})"));
+    }
     Ok(())
+}
+
+async fn confirm_each(
+    desk: &OperatorSession,
+    options: &Tools,
+    wanted: &ToolsConfirm,
+) -> Result<Vec<(String, String, String)>, Failure> {
+    let (named, said) = (wanted.server.as_deref().or(options.server.as_deref()), wanted.when.written());
+    let mut changed = Vec::new();
+    for (server, tool) in expanded(desk, named, &wanted.tool).await? {
+        let edit = |server: &Server, text: &str, own: &str| confirm_tool(&server.file, text, server.id(), own, said);
+        changed.push(change(desk, server.as_deref(), &tool, edit).await?);
+    }
+    Ok(changed)
+}
+
+/// The tools that are meant, each with its server where that is known: what has a star stands for those that were seen.
+async fn expanded(
+    desk: &OperatorSession,
+    named: Option<&str>,
+    tools: &[String],
+) -> Result<Vec<(Option<String>, String)>, Failure> {
+    let mut meant = Vec::new();
+    let mut seen = None;
+    for tool in tools {
+        if !tool.contains('*') {
+            meant.push((named.map(str::to_owned), tool.clone()));
+            continue;
+        }
+        let seen = match &seen {
+            Some(seen) => seen,
+            None => seen.insert(seen_tools(desk).await?),
+        };
+        let before = meant.len();
+        let fits = |(server, alias, own): &&(String, String, String)| {
+            let of_named = named.is_none_or(|named| named == server || named == alias);
+            let fits = |name: &str| matches_stars(tool, name);
+            of_named
+                && (named.is_some() && fits(own)
+                    || fits(&format!("{server}__{own}"))
+                    || fits(&format!("{alias}__{own}")))
+        };
+        meant.extend(seen.iter().filter(fits).map(|(server, _, own)| (Some(server.clone()), own.clone())));
+        if meant.len() == before {
+            let tool = screen::plain_line(tool);
+            return Err(Failure::usage(format!(
+                "no tool that was seen is called {tool}; `switchboard tools` lists them"
+            )));
+        }
+    }
+    Ok(meant)
+}
+
+/// The tools that servers of the configuration have shown: server, alias, the server's own name.
+async fn seen_tools(desk: &OperatorSession) -> Result<Vec<(String, String, String)>, Failure> {
+    let pins = desk.office.store().pins().list(None).await?;
+    let of = |server: &str| desk.loaded.config.servers.iter().find(|known| known.id() == server);
+    // What is no tool has the kind of what it is in front.
+    let tools = pins.into_iter().filter(|pin| !pin.tool.contains([' ', ':']));
+    let named = tools.filter_map(|pin| {
+        let server = of(&pin.server)?;
+        let alias = server.entry.alias.clone().unwrap_or_else(|| pin.server.clone());
+        Some((pin.server.clone(), alias, pin.tool))
+    });
+    Ok(named.collect())
+}
+
+/// Whether a name is what a pattern stands for, in which each star is any text.
+fn matches_stars(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let (first, last) = (parts.next().unwrap_or_default(), pattern.rsplit('*').next().unwrap_or_default());
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let middle: Vec<&str> = parts.collect();
+    let Some((_, between)) = middle.split_last() else { return rest.is_empty() };
+    for part in between {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
 }
 
 /// Changes what the file of its server says of a tool: which server, its own name for the tool, and the file.
@@ -119,4 +200,28 @@ fn server_of<'s>(
         }
         Failure::usage(format!("no server of the configuration has the tool \"{tool}\"; name it with --server ID"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_stars;
+
+    #[test]
+    fn a_star_is_any_text() {
+        for (pattern, name) in [
+            ("excel__*", "excel__read"),
+            ("*", "x"),
+            ("*__read_*", "a__read_b"),
+            ("a*c", "abc"),
+            ("a*c", "ac"),
+            ("a**c", "abc"),
+        ] {
+            assert!(matches_stars(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("excel__*", "excel_read"), ("a*c", "abd"), ("*__read_*", "a__write_b"), ("a", "ab"), ("ab*b", "ab")]
+        {
+            assert!(!matches_stars(pattern, name), "{pattern} {name}");
+        }
+    }
 }

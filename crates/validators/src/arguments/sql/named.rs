@@ -175,7 +175,11 @@ fn collect(tokens: &[Token], found: &mut Vec<String>) {
         match token {
             Token::Symbol('(') => {
                 outside.push(within);
-                within = called(before, within);
+                let source = at.checked_sub(2).and_then(|source| tokens[source].word());
+                // What is compared by this name is no file.
+                let finds =
+                    before.and_then(Token::word) == Some("glob") && matches!(source, Some("from" | "join" | ","));
+                within = if finds { Within::File } else { called(before, within) };
             }
             Token::Symbol(')') => within = outside.pop().unwrap_or(Within::Data),
             Token::Symbol(';') => (is_begun, calls, makes, begins) = (false, false, false, true),

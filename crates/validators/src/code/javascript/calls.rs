@@ -97,6 +97,7 @@ impl Reader<'_> {
         self.unknown_method(it, &call);
         self.unknown_member(&call);
         self.sending_call(&call);
+        self.dials(&call);
         self.shows_secret(&call);
         let name = method.as_deref().unwrap_or_default();
         if !listed(COMPARING, name) {
@@ -308,6 +309,7 @@ impl Reader<'_> {
         let call =
             Call { span: it.span, object: None, callee: &callee, name: &name, arguments: &it.arguments, given: &given };
         self.file_call(&call);
+        self.dials(&call);
         self.named_files(&call);
         self.command(&call);
         self.unknown_member(&call);
@@ -346,6 +348,7 @@ impl Reader<'_> {
                 && name.name == "location"
             {
                 self.leads_page(it, &Things::unknown(), Some("location"));
+                self.assignment_dials(it, &Things::unknown(), Some("location"));
             }
             return;
         };
@@ -404,6 +407,7 @@ impl Reader<'_> {
             self.ask(it.span, "code-dynamic", "a function that others call is put in place of another".to_owned());
         }
         self.leads_page(it, &object, name.as_deref());
+        self.assignment_dials(it, &object, name.as_deref());
         self.sets_client(it, &object, name.as_deref());
         let of_all = |path: &str| {
             path.strip_suffix(".prototype")

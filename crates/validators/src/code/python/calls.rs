@@ -83,6 +83,7 @@ impl Checker<'_> {
             self.judge_environment(&callee, &arguments, place);
             self.taint(&method.value, &base, &method.attr, &arguments);
             self.judge_session(&base, &method.attr, &arguments, place);
+            self.dials(Some(&base), &callee, &method.attr, &arguments);
             let result = self.method(&base, &method.attr, &callee, &arguments, at);
             let result = self.keep_private(Some(&base), &callee, &arguments, result);
             self.note_read(&result);
@@ -114,6 +115,7 @@ impl Checker<'_> {
             self.run_given(path.rsplit('.').next().unwrap_or_default(), &arguments, at);
         }
         self.judge_environment(&callee, &arguments, at);
+        self.dials(None, &callee, named, &arguments);
         let result = self.apply(&callee, &arguments, at);
         let result = self.keep_private(None, &callee, &arguments, result);
         self.note_read(&result);

@@ -494,6 +494,7 @@ impl Checker<'_> {
                 self.store_attribute(target.start(), &base, &target.attr);
                 for path in base.each().iter().filter_map(Val::as_path) {
                     self.doubt_replaced(target.start(), &format!("{path}.{}", target.attr), &value);
+                    self.dials_from_now(path, &target.attr, &value);
                 }
                 self.remember(&target.attr, value);
             }

@@ -10,13 +10,13 @@ use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::envelope::{Rejection, RejectionCode};
 use switchboard_wire::{Edit, Raw};
 
-use super::attempt::{Attempt, Stop};
-use super::audit::{self, event, result, step};
 use crate::Gate;
+use crate::attempt::{Attempt, Stop};
+use crate::audit::{self, event, result, step};
 
 /// Where the arguments do not fit the schema, if that counts.
 pub(crate) fn mismatch(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Option<Box<Mismatch>> {
-    if attempt.subject != super::Subject::Tool {
+    if attempt.subject != crate::Subject::Tool {
         return None;
     }
     if let Some(longest) = attempt.policy.longest_input() {
@@ -51,12 +51,12 @@ pub(crate) async fn check_schema(gate: &Gate<'_>, attempt: &Attempt<'_>) -> Resu
         fault = fault.suggest(hint.clone());
     }
     rejection.details = Some(details().set("kind", Raw::string(fault.kind().as_str())).finish());
-    gate.audit.note(super::refused::rejected(event, &rejection)).await;
-    Err(super::refused::rejection_of(attempt.context, &fault, rejection).into())
+    gate.audit.note(crate::refused::rejected(event, &rejection)).await;
+    Err(crate::refused::rejection_of(attempt.context, &fault, rejection).into())
 }
 
 /// What is wrong, in words.
-pub(super) fn told(mismatch: &Mismatch) -> String {
+pub(crate) fn told(mismatch: &Mismatch) -> String {
     let place = if mismatch.pointer.is_empty() { "the arguments" } else { &mismatch.pointer };
     format!(
         "the arguments do not fit the tool's schema: {place}: {} ({})",
