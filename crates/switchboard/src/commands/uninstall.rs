@@ -70,7 +70,7 @@ pub(crate) async fn run(common: &Common, options: &Uninstall) -> Outcome {
             screen::out("no client has an entry of Switchboard");
         }
     }
-    failed.iter().for_each(|why| screen::note(why));
+    failed.iter().for_each(screen::note);
     let running = still_running(&loaded, options).await;
     // A file that was named by hand is somebody's own, and so is the user's where another one is used.
     let config = user_config_file(&environment).filter(|_| common.config.is_none());

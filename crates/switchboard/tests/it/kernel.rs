@@ -72,7 +72,9 @@ fn a_kernel_that_somebody_started_is_theirs_to_end() {
     let home = Home::new();
     configure(&home, "");
     let mut served = Peer::start(home.command(&["serve", "--json", "--listen", "127.0.0.1:0"]));
-    assert!(served.next_line().contains("127.0.0.1"));
+    let greeting: serde_json::Value = serde_json::from_str(&served.next_line()).unwrap();
+    assert!(greeting["url"].as_str().unwrap().contains("127.0.0.1"));
+    assert_eq!(greeting["schema_version"], 1, "{greeting}");
     let refused = home.run(&["kernel", "restart"]).err(1);
     assert!(refused.contains("`serve` on 127.0.0.1") && refused.contains("end it where it was started"), "{refused}");
     assert_eq!(home.run(&["kernel", "--json"]).json()["kernels"][0]["kind"], "serve");
@@ -90,4 +92,44 @@ fn a_stopped_server_answers_nothing_once_the_command_has_returned() {
         assert!(refused.is_err() || refused.as_deref().is_ok_and(|text| text != "off"), "{refused:?}");
         home.run(&["servers", "start", "s"]).ok();
     }
+}
+
+#[test]
+fn an_entry_that_became_faulty_is_a_problem_while_the_kernel_keeps_what_it_had() {
+    let home = Home::new();
+    configure(&home, "limits.linger_ms = 300");
+    let mut peer = join(&home);
+    assert!(peer.tools().contains(&"t__echo".to_owned()));
+    home.configure(&format!("limits.linger_ms = 300\n{}{}commnd = 'x'\n", server("s", &[]), server("t", &[])));
+    home.run(&["kernel"]).ok();
+    let servers = home.run(&["servers", "--json"]).json();
+    let problem = servers["servers"][1]["problem"].as_str().unwrap_or_default();
+    assert!(problem.contains("was not taken over") && servers["servers"][1]["state"] == "ready", "{servers}");
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(doctor.stdout.contains("what runs is the entry as it was before"), "{doctor:?}");
+    assert!(peer.tools().contains(&"t__echo".to_owned()), "it goes on as it was");
+}
+
+#[test]
+fn an_accepted_definition_can_be_used_when_the_command_returns() {
+    let home = Home::new();
+    let with = |text: &str| {
+        let changed = format!("{}pins = 'ask'\n", server("s", &["--description", text]));
+        home.configure(&format!("limits.linger_ms = 300\n{changed}{}", server("t", &[])));
+    };
+    with("Gives the text back.");
+    home.run(&["tools"]).ok();
+    with("Gives the text back. Adds a line.");
+    let mut peer = join(&home);
+    until(|| (!peer.tools().contains(&"s__echo".to_owned())).then_some(())).expect("it is held back");
+    assert!(home.run(&["pins", "accept", "s", "--yes"]).ok().contains("they can be used"));
+    assert!(home.run(&["tools", "--names"]).ok().contains("s__echo"));
+    assert!(until(|| peer.tools().contains(&"s__echo".to_owned()).then_some(())).is_some());
+    // Of a server that is removed nothing waits any more.
+    with("Gives the text back. Adds two lines.");
+    let waits = || home.run(&["approvals", "list"]).stdout.contains("definition:s/echo");
+    until(|| waits().then_some(())).expect("it waits");
+    assert!(home.run(&["remove", "s"]).ok().contains("held back is forgotten"));
+    assert!(!waits());
 }

@@ -123,3 +123,11 @@ async fn what_had_expired_is_listed_so_after_the_clock_went_back() {
         assert!(states.contains(&(&expected.0.into(), &expected.1.into())), "{expected:?}: {states:?}");
     }
 }
+
+#[test]
+fn a_scope_takes_the_alias_of_a_server() {
+    let home = Home::new();
+    home.configure(&format!("{}alias = 'g'\n", server("git", &[])));
+    let made = create(&home, &["ci", "--scope", "server:g"]);
+    assert_eq!(made["scopes"], serde_json::json!(["server:git"]), "{made}");
+}
