@@ -400,6 +400,7 @@ impl<'a> Limits<'a> {
         if self.hosts && self.is_query(*role) {
             at(SCOPE, sees_names(text, sql::Named::Hosts))?;
             sql::literals(text).iter().try_for_each(|literal| at(SCOPE, self.connected(literal)))?;
+            at(SCOPE, self.elsewhere(text))?;
         }
         // A file that lies inside of the paths leads to no host.
         let text = if known.mount { given } else { whole };
@@ -482,6 +483,22 @@ impl<'a> Limits<'a> {
         sees_names(text, sql::Named::Files)
     }
 
+    /// Where a query reaches to another machine: by the address that stands there, or else not at all.
+    fn elsewhere(&self, text: &str) -> Verdict {
+        let mut outside = Ok(());
+        sql::elsewhere(text, &mut |found| {
+            outside = match found {
+                sql::Elsewhere::Host(host) => remote::check_operand(&self.checks.scopes, host, None),
+                sql::Elsewhere::Unseen(what) => {
+                    let message = format!("{what} reaches another machine, and no address of it can be seen there");
+                    Err(Finding::new("host-computed", message).suggest("write its address out as one string"))
+                }
+            };
+            outside.is_err()
+        });
+        outside
+    }
+
     /// What a string in a query connects to, where it is a connection string: `host=x dbname=y`, a URL.
     fn connected(&self, literal: &sql::Literal) -> Verdict {
         let is_pairs = !super::pairs::of(&literal.text).is_empty();
@@ -489,7 +506,9 @@ impl<'a> Limits<'a> {
             return remote::check_operand(&self.checks.scopes, &literal.text, None);
         }
         if !is_pairs {
-            return Ok(());
+            // `postgres:host=x`: the kind of a database in front.
+            let mut hosts = sql::hosts_in(&literal.text).into_iter();
+            return hosts.try_for_each(|host| remote::check_operand(&self.checks.scopes, host, None));
         }
         self.host(&literal.text, &Known { role: Role::Link, ..Known::nothing() })
     }
