@@ -12,6 +12,7 @@ mod body;
 mod climb;
 mod command;
 mod connect;
+mod denied;
 mod dial;
 mod document;
 mod folders;
@@ -31,6 +32,7 @@ mod reach;
 mod remote;
 mod source;
 mod sql;
+mod typed;
 mod uri;
 mod value;
 mod walk;
@@ -130,6 +132,8 @@ pub struct Checks {
     paths_of_urls: bool,
     /// What keys mean that the definition of the tool speaks of.
     carried: Vec<(Box<str>, role::Role)>,
+    /// The keys among them under which stands what is typed into something that runs.
+    typed: Vec<Box<str>>,
     /// Who dials the addresses in them.
     dialing: Dialing,
     /// The one program whose words it takes.
@@ -165,6 +169,7 @@ impl Checks {
             text_arguments: Vec::new(),
             paths_of_urls: false,
             carried: Vec::new(),
+            typed: Vec::new(),
             dialing: Dialing::default(),
             program: OwnProgram::of(declared),
         }

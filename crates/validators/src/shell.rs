@@ -97,6 +97,11 @@ pub(crate) fn is_known_program(name: &str) -> bool {
     known::has(name)
 }
 
+/// Whether a word is a subcommand of a program, at this place among them.
+pub(crate) fn is_subcommand(program: &str, at: usize, word: &str) -> bool {
+    known::is_subcommand(program, at, word)
+}
+
 /// The variables that a command sets in front of its program, as a shell reads them. What no shell reads as one simple
 /// command is parted by its blanks.
 pub(crate) fn assignments(command: &str) -> Vec<(String, String)> {

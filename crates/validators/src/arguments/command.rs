@@ -2,10 +2,10 @@
 
 use switchboard_policy::permission::Scope;
 
-use super::connect;
 use super::role::Role;
 use super::walk::{Doubts, Refused, at};
 use super::{Checks, SCOPE};
+use super::{connect, denied};
 use crate::shell::Around;
 use crate::{Finding, Verdict, shell};
 
@@ -71,9 +71,7 @@ fn within(scope: &Scope, line: &str, elevated: bool) -> Verdict {
     if !scope.allow_sudo && (elevated || ELEVATING.contains(&base_name(program))) {
         return Err(Finding::new("command-outside", "the grant does not cover the rights of another user"));
     }
-    if let Some(denied) = scope.deny_commands.iter().find(|denied| is_denied(denied, &words)) {
-        return Err(Finding::new("command-denied", format!("the command `{denied}` is denied")));
-    }
+    denied::check(&scope.deny_commands, &words)?;
     match &scope.commands {
         Some(allowed) if !allowed.iter().any(|allowed| is_allowed(allowed, &words)) => {
             Err(Finding::new("command-outside", format!("`{program}` is not among the allowed commands")))
@@ -107,19 +105,6 @@ fn is_allowed(allowed: &str, words: &[String]) -> bool {
         |word: &String| word == program || shell::is_of_system(word) && word.rsplit('/').next() == Some(program);
     words.first().is_some_and(named)
         && wanted.enumerate().all(|(at, word)| words.get(at + 1).is_some_and(|w| w == word))
-}
-
-/// Denied words count wherever they stand, since programs run their arguments, and under any folder.
-fn is_denied(denied: &str, words: &[String]) -> bool {
-    let denied: Vec<&str> = denied.split_whitespace().collect();
-    let Some((program, rest)) = denied.split_first() else { return false };
-    words.iter().enumerate().any(|(at, word)| {
-        let follows = || {
-            let mut behind = words[at + 1..].iter();
-            rest.iter().all(|wanted| behind.any(|word| word == wanted))
-        };
-        (word == program || base_name(word) == *program) && follows()
-    })
 }
 
 fn base_name(word: &str) -> &str {

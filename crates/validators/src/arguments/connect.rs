@@ -5,7 +5,7 @@
 //! Of a program that is not known, only options that speak of a host are judged, if their value looks like one.
 
 mod programs;
-mod words;
+pub(super) mod words;
 
 use super::machine::Machine;
 use super::{pairs, place, reach, remote};

@@ -344,9 +344,6 @@ impl<'a> Limits<'a> {
                 "the mail is encoded (base64 or quoted-printable), so it cannot be seen which files its patch names";
             return Err(refused(SCOPE, Finding::new("path-shape", message).suggest("send the patch as it is")));
         }
-        if !self.checks.places.is_empty() && !known.patch && (known.template || *field == Field::Unknown) {
-            at(SCOPE, place::template::check(&self.checks.places, text, self.world))?;
-        }
         let patch = if unread { None } else { patch::read(text, known.patch) };
         if let Some(patch) = &patch {
             at(SCOPE, patch::check(&self.checks.places, self.anchored, patch, known.patch, self.world))?;
@@ -356,6 +353,9 @@ impl<'a> Limits<'a> {
         let runs = matches!(role, Role::Command | Role::Commands | Role::CommandWords | Role::Script | Role::Code);
         let around = patch.filter(|_| !runs).map(|patch| patch.rest(known.patch));
         let text = around.as_deref().unwrap_or(text);
+        if !self.checks.places.is_empty() && !known.patch && (known.template || *field == Field::Unknown) {
+            at(SCOPE, place::template::check(&self.checks.places, text, self.world))?;
+        }
         // No path has several lines.
         let is_place = matches!(field, Field::Place | Field::Perhaps) && *role != Role::Path;
         let is_text = around.is_some() || is_place && !place::is_of_format(evidence) && place::is_lines(text);
@@ -424,6 +424,7 @@ impl<'a> Limits<'a> {
         if self.hosts && self.is_query(*role) {
             at(SCOPE, sees_names(text, sql::Named::Hosts))?;
             sql::literals(text).iter().try_for_each(|literal| at(SCOPE, self.connected(literal)))?;
+            at(SCOPE, self.elsewhere(text))?;
         }
         // A file that lies inside of the paths leads to no host.
         let text = if known.mount { given } else { whole };
@@ -506,6 +507,22 @@ impl<'a> Limits<'a> {
         sees_names(text, sql::Named::Files)
     }
 
+    /// Where a query reaches to another machine: by the address that stands there, or else not at all.
+    fn elsewhere(&self, text: &str) -> Verdict {
+        let mut outside = Ok(());
+        sql::elsewhere(text, &mut |found| {
+            outside = match found {
+                sql::Elsewhere::Host(host) => remote::check_operand(&self.checks.scopes, host, None),
+                sql::Elsewhere::Unseen(what) => {
+                    let message = format!("{what} reaches another machine, and no address of it can be seen there");
+                    Err(Finding::new("host-computed", message).suggest("write its address out as one string"))
+                }
+            };
+            outside.is_err()
+        });
+        outside
+    }
+
     /// What a string in a query connects to, where it is a connection string: `host=x dbname=y`, a URL.
     fn connected(&self, literal: &sql::Literal) -> Verdict {
         let is_pairs = !super::pairs::of(&literal.text).is_empty();
@@ -513,7 +530,9 @@ impl<'a> Limits<'a> {
             return remote::check_operand(&self.checks.scopes, &literal.text, None);
         }
         if !is_pairs {
-            return Ok(());
+            // `postgres:host=x`: the kind of a database in front.
+            let mut hosts = sql::hosts_in(&literal.text).into_iter();
+            return hosts.try_for_each(|host| remote::check_operand(&self.checks.scopes, host, None));
         }
         self.host(&literal.text, &Known { role: Role::Link, ..Known::nothing() })
     }

@@ -10,6 +10,8 @@ impl Checks {
     #[must_use]
     pub fn with_carried(mut self, carried: &[Carried]) -> Self {
         self.carried = carried.iter().map(|one| (one.key.clone(), role_of(one))).collect();
+        let typed = carried.iter().filter(|one| one.what == Carries::Input);
+        self.typed = typed.map(|one| one.key.clone()).collect();
         self
     }
 
@@ -17,6 +19,11 @@ impl Checks {
     #[must_use]
     pub fn carries(&self, key: &str) -> bool {
         self.carried.iter().any(|(carried, _)| **carried == *key)
+    }
+
+    /// Whether what stands under a key is typed into something that runs, as the definition says.
+    pub(super) fn is_typed(&self, key: &str) -> bool {
+        self.typed.iter().any(|typed| **typed == *key)
     }
 
     /// What a string under this key is.

@@ -5,6 +5,7 @@
 //! [`Field`]; what counts as the form of a path is [`Form`].
 
 mod form;
+pub(super) mod operand;
 pub(super) mod template;
 
 use switchboard_policy::keys::{Key, Mark};

@@ -14,6 +14,7 @@ mod computed;
 mod cost;
 mod cypher;
 mod dual;
+mod elsewhere;
 mod files;
 mod fragment;
 mod grammar;
@@ -39,6 +40,7 @@ use words::{
 
 pub(super) use client::operands;
 pub(super) use computed::{Named, computed};
+pub(super) use elsewhere::{Elsewhere, elsewhere, hosts_in};
 pub(super) use mongo::check_members;
 pub(super) use named::{Literal, files, literals};
 

@@ -10,7 +10,7 @@ use super::role::{self, Role, as_json};
 use super::words::{self, Words};
 use super::{
     ARGUMENTS, Checks, MAX_DEPTH, SCOPE, Violation, World, around, command, document, joined, machine, place, reach,
-    source, sql, value,
+    source, sql, typed, value,
 };
 use crate::code::Rejection;
 use crate::shell::{self, Around, Understood};
@@ -182,6 +182,11 @@ impl<'a> Walk<'a> {
             if self.limits_commands() {
                 self.around_command(key, member).map_err(|refused| under(key, refused))?;
             }
+            if !self.checks.scopes.is_empty() && self.checks.is_typed(key) {
+                let lines = typed::lines(member).map_err(|finding| refused(SCOPE, finding));
+                let judged = lines.and_then(|lines| lines.iter().try_for_each(|line| self.typed(line)));
+                judged.map_err(|refused| under(key, refused))?;
+            }
             if self.may_be_command(around, *role, key, member, &beside) {
                 self.perhaps_command(member, &beside).map_err(|refused| under(key, refused))?;
             }
@@ -234,6 +239,21 @@ impl<'a> Walk<'a> {
             command::within_limits(self.checks, line)?;
             self.check_paths_of(&plain_words(line))
         })
+    }
+
+    /// A line that is typed into something that runs, held to the limits as a command is. What no shell reads as one simple
+    /// command may be a line of a program: then every piece of it counts.
+    fn typed(&self, line: &str) -> Outcome {
+        command::within_limits(self.checks, line)?;
+        if self.checks.places.is_empty() {
+            return Ok(());
+        }
+        if shell::plain_words(line).is_ok() {
+            return self.check_command_paths(line);
+        }
+        typed::sees_all(line).map_err(|finding| refused(SCOPE, finding))?;
+        typed::pieces(line).iter().try_for_each(|words| self.check_paths_of(words))?;
+        at(SCOPE, place::check_code(&self.checks.places, &format!("\n{line}"), self.world))
     }
 
     /// What stands beside the strings of an object.
@@ -458,8 +478,16 @@ impl<'a> Walk<'a> {
         if let Some(program) = words.first() {
             at(SCOPE, place::check_program(&self.checks.places, program, self.world))?;
         }
-        let mut words = words.iter().skip(1);
-        words.try_for_each(|word| at(SCOPE, place::check_argument(&self.checks.places, word, self.world)))
+        if let [program] = words
+            && matches!(program.as_str(), "cd" | "chdir")
+        {
+            // A session goes on in the folder that it leads to.
+            let finding = Finding::new("path-outside", "`cd` alone leads to the home of a user");
+            return Err(refused(SCOPE, finding.suggest("name the folder")));
+        }
+        let mut arguments = words.iter().skip(1);
+        arguments.try_for_each(|word| at(SCOPE, place::check_argument(&self.checks.places, word, self.world)))?;
+        at(SCOPE, place::operand::check(&self.checks.places, words, self.world))
     }
 
     fn check_commands(&self, text: &str, role: Role, beside: &Beside) -> Result<(), Refused> {

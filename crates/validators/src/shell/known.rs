@@ -415,6 +415,12 @@ pub(super) fn names_secret(name: &str) -> bool {
     shown::names_secret(name)
 }
 
+/// Whether the table has a word as a subcommand of a program, at this place among them.
+pub(super) fn is_subcommand(program: &str, at: usize, word: &str) -> bool {
+    let table = Understood::default();
+    table.lines(program).any(|line| line.subcommands().nth(at).is_some_and(|own| own.split('|').any(|own| own == word)))
+}
+
 /// Whether the table has a program of this name.
 pub(super) fn has(program: &str) -> bool {
     table::has(program)

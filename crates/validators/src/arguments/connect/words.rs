@@ -1,7 +1,7 @@
 //! Words around programs that connect: what runs them, what `git` connects for, and which options speak of hosts.
 
 /// Programs that run another one, which stands behind their own options. Words of a shell's grammar are among them.
-pub(super) const WRAPPERS: &[&str] = &[
+pub(in crate::arguments) const WRAPPERS: &[&str] = &[
     "env",
     "timeout",
     "nice",
@@ -49,7 +49,7 @@ pub(super) const WRAPPERS: &[&str] = &[
     "!",
 ];
 /// Programs that take a line of commands behind `-c`.
-pub(super) const SHELLS: &[&str] =
+pub(in crate::arguments) const SHELLS: &[&str] =
     &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "pwsh", "powershell", "cmd", "eval", "su"];
 
 /// What `git` connects for, and which operand of it is the other side.

@@ -45,7 +45,7 @@ const OF_FILES: [&str; 24] = [
 /// The same of their first two arguments, or of the second one.
 const OF_TWO: [&str; 6] = ["lo_export", "fopen", "fcopy", "frename", "fremove", "bfilename"];
 /// Functions that connect to what their first argument says.
-const OF_HOSTS: [&str; 22] = [
+pub(super) const OF_HOSTS: [&str; 42] = [
     "dblink",
     "dblink_connect",
     "dblink_connect_u",
@@ -68,6 +68,26 @@ const OF_HOSTS: [&str; 22] = [
     "http_post",
     "httpuritype",
     "opendatasource",
+    "openrowset",
+    "openquery",
+    "cluster",
+    "clusterallreplicas",
+    "distributed",
+    "kafka",
+    "rabbitmq",
+    "nats",
+    "azureblobstorage",
+    "azureblobstoragecluster",
+    "hdfscluster",
+    "gcs",
+    "oss",
+    "cosn",
+    "jdbc",
+    "odbc",
+    "iceberg",
+    "deltalake",
+    "hudi",
+    "postgres_scan_pushdown",
 ];
 /// Functions and procedures that start a program.
 const PROGRAMS: [&str; 6] = ["xp_cmdshell", "sys_exec", "sys_eval", "sys_bineval", "sp_oacreate", "sp_oamethod"];
@@ -89,7 +109,7 @@ const RUNNING: [&str; 12] = [
 /// Statements whose strings are run, now or later.
 const BODIES: [&str; 7] = ["do", "create", "prepare", "exec", "execute", "declare", "begin"];
 /// Words that name no function in front of a bracket: a table or a column that is called like one.
-const NAMING: [&str; 8] = ["into", "table", "exists", "on", "update", "as", "index", "references"];
+pub(super) const NAMING: [&str; 8] = ["into", "table", "exists", "on", "update", "as", "index", "references"];
 /// Words in front of the `file(..)` that is read, and no table or column.
 const SOURCES: [&str; 5] = ["from", "join", "lateral", "function", "select"];
 /// What procedures of Cypher load and import, by their last word.
@@ -150,6 +170,16 @@ pub(in crate::arguments) fn computed(text: &str, what: Named) -> Option<String> 
         each_statement(text, &mut |statement| Look { about: &about, statement, what, is_inner: at > 0 }.computed())
     });
     found.or_else(|| (!texts.are_whole).then(|| "the query holds more statements than are looked into".to_owned()))
+}
+
+/// The first thing that is found in a statement of a query, or of one that it runs.
+pub(super) fn find<T>(text: &str, look: &mut dyn FnMut(&Look<'_>) -> Option<T>) -> Option<T> {
+    texts(text).all.iter().find_map(|text| {
+        let about = About::of(text);
+        each_statement(text, &mut |statement| {
+            look(&Look { about: &about, statement, what: Named::Hosts, is_inner: false })
+        })
+    })
 }
 
 /// A query, and the statements in its strings that are run.
@@ -242,9 +272,9 @@ fn undoubled(text: &str) -> String {
     text.replace("''", "'")
 }
 
-struct Look<'a> {
+pub(super) struct Look<'a> {
     about: &'a About<'a>,
-    statement: &'a [Token],
+    pub(super) statement: &'a [Token],
     what: Named,
     /// Whether it stands in a string.
     is_inner: bool,
@@ -270,11 +300,11 @@ impl Look<'_> {
         })
     }
 
-    fn word(&self, at: usize) -> Option<&str> {
+    pub(super) fn word(&self, at: usize) -> Option<&str> {
         self.statement.get(at)?.word()
     }
 
-    fn is(&self, at: usize, symbol: char) -> bool {
+    pub(super) fn is(&self, at: usize, symbol: char) -> bool {
         self.statement.get(at).is_some_and(|token| token.is(symbol))
     }
 
@@ -477,7 +507,7 @@ impl Look<'_> {
     }
 
     /// The arguments of the call whose bracket opens here, as far as is looked.
-    fn arguments(&self, open: usize) -> Vec<&[Token]> {
+    pub(super) fn arguments(&self, open: usize) -> Vec<&[Token]> {
         let rest = self.statement.get(open + 1..).unwrap_or_default();
         let rest = &rest[..rest.len().min(MAX_ARGUMENT_TOKENS)];
         let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
