@@ -65,10 +65,12 @@ pub fn check_for_person(command: &str, understood: &Understood) -> Verdict {
     })
 }
 
-/// The words of a command, and what some shells make of its braces: it must be harmless with and without.
+/// The words of a command, and what some shells make of its braces and its comment: it must be harmless with and without.
 struct Readings {
     words: Vec<Word>,
     expanded: Option<Vec<Word>>,
+    /// How many words stand in front of a comment, where there is one.
+    before_comment: Option<usize>,
 }
 
 impl Readings {
@@ -78,11 +80,13 @@ impl Readings {
         }
         let words = lexer::words(command)?;
         let expanded = lexer::expand_braces(&words)?;
-        Ok(Self { words, expanded })
+        let before_comment = words.iter().position(Word::begins_comment).filter(|at| *at > 0);
+        Ok(Self { words, expanded, before_comment })
     }
 
     fn each(&self, judge: impl Fn(&[Word]) -> Verdict) -> Verdict {
         judge(&self.words)?;
+        self.before_comment.map_or(Ok(()), |at| judge(&self.words[..at]))?;
         self.expanded.as_deref().map_or(Ok(()), judge)
     }
 }

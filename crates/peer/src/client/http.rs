@@ -69,6 +69,8 @@ pub(super) struct Http {
     alarms: Alarms,
     closed: CancellationToken,
     stray_answers: AtomicU64,
+    /// Progress in the stream of a call that is not about it.
+    foreign_progress: AtomicU64,
 }
 
 /// What is agreed on with the server. Replaced as a whole when a session is.
@@ -126,6 +128,7 @@ impl Http {
                 alarms: Alarms::default(),
                 closed: CancellationToken::new(),
                 stray_answers: AtomicU64::new(0),
+                foreign_progress: AtomicU64::new(0),
                 target,
             }
         });
@@ -281,7 +284,11 @@ impl Stopper for Http {
     }
 
     fn disorder(&self) -> Disorder {
-        Disorder { stray_answers: self.stray_answers.load(Ordering::Relaxed), ..Disorder::default() }
+        Disorder {
+            stray_answers: self.stray_answers.load(Ordering::Relaxed),
+            foreign_progress: self.foreign_progress.load(Ordering::Relaxed),
+            ..Disorder::default()
+        }
     }
 }
 

@@ -357,7 +357,7 @@ fn pieces(text: &str) -> Vec<Piece> {
             // What is left of a word tells that something is put in there.
             let opens = substitutes && !(c == '`' && in_backquotes);
             in_backquotes ^= c == '`';
-            if opens && !(piece.ends_with(char::is_whitespace) && !piece.trim().is_empty()) {
+            if opens && (!piece.ends_with(char::is_whitespace) || piece.trim().is_empty()) {
                 piece.push('$');
             }
             found.push(Piece { text: std::mem::take(&mut piece), is_piped });

@@ -339,6 +339,8 @@ mod tests {
             "sudo reboot",
             "useradd deploy",
             "terraform destroy -auto-approve",
+            "rsync -a . host:/x #",
+            "rsync -a . host:/x # to the other machine",
         ] {
             assert_eq!(answer(command), "ask", "{command}");
         }
@@ -408,6 +410,8 @@ mod tests {
             "echo ssh-ed25519 AAAA >> ~/.ssh/authorized_keys",
             "powershell -enc SQBFAFgA",
             "ls\u{7}",
+            "rm -rf / #",
+            "rm -rf / #a b",
         ] {
             assert_eq!(answer(command), "block", "{command}");
         }

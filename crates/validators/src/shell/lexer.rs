@@ -47,6 +47,11 @@ impl Word {
         assignment(&self.text).filter(|_| unquoted && !self.marks.is_empty())
     }
 
+    /// Whether a shell takes it, and all behind it, for a comment.
+    pub(super) fn begins_comment(&self) -> bool {
+        self.marks.first().is_some_and(|mark| mark.c == '#' && !mark.quoted)
+    }
+
     /// Whether quotes cover only some of the letters of a name.
     pub(super) fn is_patchwork(&self) -> bool {
         self.marks

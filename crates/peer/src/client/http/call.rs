@@ -365,8 +365,12 @@ impl Http {
             }
             Message::Notification(notification) => {
                 let notification = if &*notification.method == method::PROGRESS {
+                    let Some(own) = own_progress(notification, open) else {
+                        self.foreign_progress.fetch_add(1, Ordering::Relaxed);
+                        return Ok(None);
+                    };
                     open.timer.touch();
-                    own_progress(notification, open)
+                    own
                 } else if mgp::method::names_its_request(&notification.method) {
                     if !names(&notification, open.id) {
                         return Ok(None);
@@ -455,17 +459,13 @@ fn own_token(id: u64, params: Option<&Raw>) -> (Option<Raw>, Option<Raw>) {
     (Some(edited), Some(token))
 }
 
-/// Progress under the caller's own token.
-fn own_progress(notification: Notification, open: &Open<'_>) -> Notification {
-    let edited = notification.params.as_ref().zip(open.token.clone()).and_then(|(params, token)| {
-        let edit = Edit::of(params).ok()?;
-        let ours = edit.object().get("progressToken").as_ref().and_then(Id::from_raw).and_then(|id| id.as_u64());
-        (ours == Some(open.id)).then(|| edit.set("progressToken", token).finish())
-    });
-    match edited {
-        Some(params) => Notification { params: Some(params), ..notification },
-        None => notification,
-    }
+/// Progress under the caller's own token; `None` for what the caller did not ask for, or of another call.
+fn own_progress(notification: Notification, open: &Open<'_>) -> Option<Notification> {
+    let token = open.token.clone()?;
+    let edit = Edit::of(notification.params.as_ref()?).ok()?;
+    let ours = edit.object().get("progressToken").as_ref().and_then(Id::from_raw).and_then(|id| id.as_u64());
+    let params = (ours == Some(open.id)).then(|| edit.set("progressToken", token).finish())?;
+    Some(Notification { params: Some(params), ..notification })
 }
 
 /// Whether a message is about this call: it says so, or does not say.

@@ -233,7 +233,7 @@ const LETTERS: [(&str, &str); 16] = [
 
 /// Whether no operand of a command is called like what is denied.
 pub(in crate::arguments) fn check(places: &[path::Scope], words: &[String], world: &dyn World) -> Verdict {
-    let denying: Vec<path::Scope> = places.iter().filter_map(|place| by_last_part(place)).collect();
+    let denying: Vec<path::Scope> = places.iter().filter_map(by_last_part).collect();
     if denying.is_empty() { Ok(()) } else { of_words(&denying, words, world, 0) }
 }
 
@@ -241,8 +241,8 @@ pub(in crate::arguments) fn check(places: &[path::Scope], words: &[String], worl
 fn by_last_part(place: &path::Scope) -> Option<path::Scope> {
     let last = |glob: &path::Glob| {
         let text = glob.to_string();
-        let names = text.split('/').filter(|name| !name.is_empty() && !name.bytes().all(|byte| byte == b'*'));
-        names.last().map(str::to_owned)
+        let mut names = text.split('/').filter(|name| !name.is_empty() && !name.bytes().all(|byte| byte == b'*'));
+        names.next_back().map(str::to_owned)
     };
     let deny: Vec<String> = place.deny.iter().filter_map(last).collect();
     let allow = vec!["/**".to_owned()];
