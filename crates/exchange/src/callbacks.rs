@@ -443,7 +443,7 @@ impl<H: Host> Exchange<H> {
     async fn answer_callback(&self, context: &Context, params: &Raw, by_model: bool) -> Option<Result<Raw, Fault>> {
         let said: CallbackResponse = params.view().ok()?;
         let kind = self.callbacks().table.lock().get(&said.callback_id).map(|open| open.request.kind)?;
-        if by_model && kind == CallbackType::Confirmation {
+        if by_model && is_for_people(kind) {
             return Some(Err(questions::for_people()));
         }
         Some(self.take_answer(context, params, said).await)
@@ -473,6 +473,11 @@ impl<H: Host> Exchange<H> {
             Err(why) => Err(Fault::new(FaultKind::InvalidParams, why.to_string())),
         }
     }
+}
+
+/// Whether a person answers such a question: who agrees or chooses is no model.
+const fn is_for_people(kind: CallbackType) -> bool {
+    matches!(kind, CallbackType::Confirmation | CallbackType::Selection)
 }
 
 /// Whether a client takes questions of MGP.

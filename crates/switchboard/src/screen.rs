@@ -4,17 +4,36 @@
 
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal as _, Write};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
 /// Writes a line for people or programs on standard output. A reader that has gone is no error of ours.
 pub(crate) fn out(text: impl Display) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    let _ = writeln!(io::stdout().lock(), "{}", harmless(&text.to_string()));
 }
 
 /// Writes a line for people on standard error.
 pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string()));
+}
+
+/// What comes from elsewhere in a text, the names of files and arguments among it, drives no terminal; our own colours stay.
+fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((at, colour)) = COLOURS.iter().filter_map(|colour| Some((rest.find(colour)?, *colour))).min() {
+        out.push_str(&plain(&rest[..at]));
+        out.push_str(colour);
+        rest = &rest[at + colour.len()..];
+    }
+    out.push_str(&plain(rest));
+    out
+}
+
+/// The name of a file or folder, on one line.
+pub(crate) fn path(path: &Path) -> String {
+    plain_line(&path.display().to_string())
 }
 
 /// Writes the answer of a command as JSON on standard output: an object that names the version of its shape.
@@ -183,13 +202,17 @@ pub(crate) fn toned(word: &str, tone: Tone) -> String {
     if !colours() {
         return word.to_owned();
     }
-    let code = match tone {
-        Tone::Good => 32,
-        Tone::Doubtful => 33,
-        Tone::Bad => 31,
+    let [good, doubtful, bad, end] = COLOURS;
+    let colour = match tone {
+        Tone::Good => good,
+        Tone::Doubtful => doubtful,
+        Tone::Bad => bad,
     };
-    format!("\u{1b}[{code}m{word}\u{1b}[0m")
+    format!("{colour}{}{end}", plain(word))
 }
+
+/// The colours of good, doubtful and bad news, and their end.
+const COLOURS: [&str; 4] = ["\u{1b}[32m", "\u{1b}[33m", "\u{1b}[31m", "\u{1b}[0m"];
 
 fn colours() -> bool {
     let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
@@ -262,6 +285,13 @@ mod tests {
         ] {
             assert_eq!(shaped(&given), expected);
         }
+    }
+
+    #[test]
+    fn what_is_printed_has_no_colours_but_ours() {
+        let text = format!("{}ok{} in /tmp/x\u{1b}[8m hidden\u{7}\u{1b}]0;t\u{7}\u{202e}y", COLOURS[0], COLOURS[3]);
+        assert_eq!(harmless(&text), "\u{1b}[32mok\u{1b}[0m in /tmp/x hidden??y");
+        assert_eq!(path(Path::new("/a\nb\u{1b}[2Jc")), "/a bc");
     }
 
     #[test]

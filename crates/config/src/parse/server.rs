@@ -190,7 +190,7 @@ fn fill(
             }
             Ok(Endpoint::Http(endpoint))
         }
-        Transport::Address => Ok(Endpoint::Address(grown_text(keys, "url", environment)?.unwrap_or_default())),
+        Transport::Address => address(keys, environment).map(Endpoint::Address),
     }
 }
 
@@ -331,6 +331,18 @@ fn stdio(keys: &Keys<'_>, environment: &Environment) -> Result<StdioEndpoint, Co
     }
     let cwd = grown_text(keys, "cwd", environment)?.map(|path| beside(keys.source.file, &path, environment));
     Ok(StdioEndpoint { program: with_home(&command, environment), args, cwd, env, pass_env })
+}
+
+/// An address of a transport of its own. What it names is the same wherever a kernel is started.
+fn address(keys: &Keys<'_>, environment: &Environment) -> Result<String, ConfigError> {
+    let address = grown_text(keys, "url", environment)?.unwrap_or_default();
+    let (scheme, rest) = address.split_once(':').unwrap_or_default();
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    if path.starts_with('/') && path.len() > 1 {
+        return Ok(address);
+    }
+    let help = format!("write all of it, such as \"{scheme}:/run/mcp.sock\"");
+    Err(keys.bad_value("url", "names no absolute path", help))
 }
 
 fn http(keys: &Keys<'_>, environment: &Environment, legacy_sse: bool) -> Result<RemoteEndpoint, ConfigError> {

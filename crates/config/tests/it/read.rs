@@ -389,3 +389,18 @@ fn what_is_said_of_arguments_and_prompts_is_read_and_covered_by_an_approval() {
         assert!(errors.len() == 1 && errors[0].contains(word), "{text}: {errors:?}");
     }
 }
+
+#[test]
+fn a_socket_is_named_by_its_whole_path() {
+    for (url, good) in [
+        ("unix:/run/mcp.sock", true),
+        ("unix:///run/mcp.sock", true),
+        ("unix:mcp.sock", false),
+        ("unix://host/mcp.sock", false),
+        ("unix:", false),
+        ("unix:/", false),
+    ] {
+        let config = read(&format!("[[servers]]\nid = \"s\"\nurl = \"{url}\"\n"));
+        assert_eq!(config.server("s").unwrap().endpoint().is_ok(), good, "{url}");
+    }
+}

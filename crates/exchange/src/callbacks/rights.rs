@@ -7,7 +7,6 @@ use switchboard_gate::scopes::ScopeTarget;
 use switchboard_gate::{Continued, Continuing, Tables, tokens_of};
 use switchboard_peer::Context;
 use switchboard_protocol::fault::Fault;
-use switchboard_protocol::mgp::callback::CallbackType;
 use switchboard_protocol::mgp::method;
 use switchboard_upstream::Server;
 use switchboard_wire::{Id, Raw};
@@ -80,7 +79,7 @@ impl<H: Host> Exchange<H> {
         let open: Vec<_> = {
             let table = self.callbacks().table.lock();
             let open = table.open_for(&context.session.principal);
-            let open = open.filter(|(_, open)| !by_model || open.request.kind != CallbackType::Confirmation);
+            let open = open.filter(|(_, open)| !by_model || !super::is_for_people(open.request.kind));
             open.map(|(id, open)| (id.clone(), open.origin.server.clone(), open.request.clone())).collect()
         };
         let mut pending = Vec::new();

@@ -104,7 +104,7 @@ fn notes(before: &[AccessEntry], given: &AccessEntry, now: Timestamp) -> Vec<Str
     };
     let mut notes = Vec::new();
     for entry in before.iter().filter(holds) {
-        let words = |limits: &RawValue| cell(limits.get()).to_string();
+        let words = |limits: &RawValue| cell(limits.get());
         let tool = entry.tool.as_ref().map_or_else(String::new, |tool| format!(" --tool {}", cell(tool)));
         let covers = entry.tool.is_none() || entry.tool == given.tool;
         match (entry.permission, given.permission) {

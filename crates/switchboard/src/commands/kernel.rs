@@ -120,11 +120,12 @@ pub(crate) const fn to_take_effect(kind: Option<KernelKind>) -> &'static str {
 /// Ends every kernel that clients share, and says what became of each.
 async fn end(common: &Common, loaded: &Loaded, wish: Wish) -> Outcome {
     let kernels = Running::all(&loaded.data_dir).await;
+    let before: Vec<u32> = kernels.iter().map(|kernel| kernel.process).collect();
     let (mut ended, mut stays) = (Vec::new(), Vec::new());
     for kernel in &kernels {
         match kernel.state().await {
             Some(state) if state.kind == KernelKind::Shared => {
-                ended.push(end_one(common, loaded, kernel, &state, wish).await?);
+                ended.push(end_one(common, loaded, (kernel, &before), &state, wish).await?);
             }
             state => stays.push(line(kernel.process, state.as_ref())),
         }
@@ -145,7 +146,7 @@ async fn end(common: &Common, loaded: &Loaded, wish: Wish) -> Outcome {
 async fn end_one(
     common: &Common,
     loaded: &Loaded,
-    kernel: &Running,
+    (kernel, before): (&Running, &[u32]),
     state: &KernelState,
     wish: Wish,
 ) -> Result<Value, Failure> {
@@ -169,7 +170,7 @@ async fn end_one(
             )));
         }
     }
-    let next = if state.clients > 0 { next_kernel(&loaded.data_dir, process).await } else { None };
+    let next = if state.clients > 0 { next_kernel(&loaded.data_dir, before).await } else { None };
     if !common.json {
         screen::out(match (state.clients, next) {
             (0, _) => {
@@ -188,12 +189,12 @@ async fn end_one(
     Ok(json!({"process": process, "clients": state.clients, "next": next}))
 }
 
-/// The kernel that clients go on at.
-async fn next_kernel(data_dir: &Path, before: u32) -> Option<u32> {
+/// The kernel that clients go on at: none of those that ran before.
+async fn next_kernel(data_dir: &Path, before: &[u32]) -> Option<u32> {
     let _waiting = Waiting::begin("waiting for the next kernel");
     let deadline = Instant::now() + NEXT_KERNEL;
     while Instant::now() < deadline {
-        for kernel in Running::all(data_dir).await.into_iter().filter(|kernel| kernel.process != before) {
+        for kernel in Running::all(data_dir).await.into_iter().filter(|kernel| !before.contains(&kernel.process)) {
             if kernel.state().await.is_some_and(|state| state.clients > 0) {
                 return Some(kernel.process);
             }

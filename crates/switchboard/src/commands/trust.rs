@@ -114,7 +114,7 @@ fn list(common: &Common, waiting: &[&Server]) {
 
 fn show(server: &Server) {
     let entry = &server.entry;
-    screen::out(format_args!("{} ({}:{})", server.id(), server.file.display(), server.line));
+    screen::out(format_args!("{} ({}:{})", server.id(), screen::path(&server.file), server.line));
     for line in approval(entry, !server.enabled()) {
         screen::out(format_args!("    {line}"));
     }

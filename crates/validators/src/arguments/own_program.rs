@@ -120,7 +120,7 @@ impl OwnProgram {
     /// words may go behind that, unless they begin with something else that acts.
     pub(crate) fn check(&self, lines: &[OwnLine], understood: &Understood) -> Verdict {
         let verdicts: Vec<(&OwnLine, Verdict)> =
-            lines.iter().map(|line| (line, shell::check_with(&line.line, understood))).collect();
+            lines.iter().map(|line| (line, shell::check_for_person(&line.line, understood))).collect();
         if let Some((_, refused)) = verdicts.iter().find(|(_, verdict)| is_refused(verdict)) {
             return refused.clone();
         }

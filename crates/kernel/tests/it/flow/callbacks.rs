@@ -61,6 +61,35 @@ async fn a_client_of_mgp_is_asked_under_its_own_names_and_answers() {
     }
 }
 
+/// Who calls a tool is a model: it fills in what a server lacks, and agrees to nothing.
+#[tokio::test]
+async fn a_model_answers_what_is_no_choice_of_a_person() {
+    for (kind, more, answer, may) in [
+        ("input", json!({}), "red", true),
+        ("confirmation", options(), "confirm", false),
+        ("selection", options(), "confirm", false),
+    ] {
+        let server = Streamer::new(Era::Legacy, true);
+        let kernel = kernel(&server, None).await;
+        let ann = client(&kernel, Era::Legacy, json!({"mgp": {"version": "0.6.0", "extensions": ["callbacks"]}})).await;
+        let running = ann.begin(20, &asks(&question(kind, &more)));
+        until("the question", || !ann.told(REQUEST).is_empty()).await;
+        let id = ann.told(REQUEST)[0]["callback_id"].clone();
+        let tool = async |name: &str, arguments: Value| {
+            ann.send_as(1, "tools/call", json!({"name": name, "arguments": arguments})).await
+        };
+        let pending = tool("mgp_events_pending_callbacks", json!({})).await.expect("a list");
+        assert_eq!(pending["structuredContent"]["count"], usize::from(may), "{kind}: {pending}");
+        let taken = tool("mgp_callback_respond", json!({"callback_id": id, "response": answer})).await;
+        assert_eq!(taken.is_ok_and(|taken| taken["isError"] != true), may, "{kind}");
+        if !may {
+            let answer = json!({"callback_id": id, "response": answer});
+            ann.send_as(1, "mgp/callback/respond", answer).await.expect("the client's own program may");
+        }
+        running.answer.await.expect("no panic").expect("a result");
+    }
+}
+
 #[tokio::test]
 async fn others_are_asked_in_the_words_of_mcp() {
     for (of, kind, more, content, expected) in [

@@ -103,10 +103,9 @@ async fn expanded(
         let fits = |(server, alias, own): &&(String, String, String)| {
             let of_named = named.is_none_or(|named| named == server || named == alias);
             let fits = |name: &str| matches_stars(tool, name);
-            of_named
-                && (named.is_some() && fits(own)
-                    || fits(&format!("{server}__{own}"))
-                    || fits(&format!("{alias}__{own}")))
+            // Of the only server tools are listed as it calls them.
+            let alone = named.is_some() || desk.loaded.config.servers.len() == 1;
+            of_named && (alone && fits(own) || fits(&format!("{server}__{own}")) || fits(&format!("{alias}__{own}")))
         };
         meant.extend(seen.iter().filter(fits).map(|(server, _, own)| (Some(server.clone()), own.clone())));
         if meant.len() == before {
