@@ -4,6 +4,7 @@ mod around;
 mod bodies;
 mod common;
 mod computed;
+mod daily;
 mod denied;
 mod documents;
 mod elsewhere;
