@@ -172,7 +172,6 @@ fn denied_commands_count_in_the_text_that_a_program_runs() {
             "tmux new-session -d -s a 'npm start'",
             "timeout 30 bash -c 'make && make test'",
             "xargs -n 1 echo",
-            "xargs -0 grep -l 'git push'",
             "parallel gzip ::: a b",
             "python3 -c 'import json; print(json.dumps({\"a\": 1}))'",
             "perl -pe 's/rm/mv/' a.txt",
