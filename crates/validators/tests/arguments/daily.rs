@@ -144,7 +144,7 @@ fn names_of_resources_and_ends_of_markup_are_no_paths() {
             "</etc/passwd>",
             "</etc/passwd",
             "<//etc>",
-            "</home/x>",
+            "</opt/x>",
             "arn:aws:s3:::b/../../x",
             "slack:///etc/passwd",
             "x:/etc/passwd",
