@@ -588,3 +588,52 @@ fn a_hint_that_nothing_is_changed_yields_to_a_deed_in_name_and_description() {
     assert_eq!(risk("checkout_file", "Checks out a file, and local changes are lost"), Risk::Dangerous);
     assert_eq!(risk("checkout", "Check out the shopping cart"), Risk::Dangerous);
 }
+
+/// A name that is one verb in doubt says too little to let it pass.
+#[test]
+fn a_bare_verb_in_doubt_is_asked_about() {
+    let weigh = |name: &str, description: &str| {
+        let definition = format!(
+            "{{\"name\":\"{name}\",\"description\":\"{description}\",\"inputSchema\":{{\"type\":\"object\",\"properties\":{{\"x\":{{\"type\":\"string\"}}}}}}}}"
+        );
+        weigh(&definition, name, NOTHING, TrustLevel::Standard).risk
+    };
+    for (name, description) in [
+        ("push", "Pushes"),
+        ("cancel", "Cancels"),
+        ("void", "Voids"),
+        ("restore", "Restores"),
+        ("submit", "Submits"),
+        ("stop", "Stops"),
+        ("reset", "Resets it"),
+        ("revert", "Reverts"),
+        ("install", "Installs"),
+        ("merge", "Merges two"),
+        ("drain", "Drains"),
+        ("retry", "Retries"),
+        ("pause", ""),
+        ("import", "Imports"),
+        ("clear", "Clears everything"),
+    ] {
+        assert_eq!(weigh(name, description), Risk::Dangerous, "{name}");
+    }
+    for (name, description) in [
+        ("stop", "Stops the recording"),
+        ("pause", "Pauses playback"),
+        ("reset", "Resets the timer"),
+        ("clear", "Clears the selection"),
+        ("restore", "Restores the tab"),
+        ("cancel", "Cancels the reminder"),
+        ("undo", "Undo the last edit"),
+        ("import", "Imports slides"),
+        ("submit", "Submits a draft"),
+        ("push", "Pushes a note onto the list of notes"),
+        ("schedule", "Shows the schedule of trains"),
+        ("add", "Adds two numbers"),
+        ("echo", "Echoes"),
+        ("open", "Opens a tab"),
+        ("search", "Searches"),
+    ] {
+        assert_ne!(weigh(name, description), Risk::Dangerous, "{name}: {description}");
+    }
+}

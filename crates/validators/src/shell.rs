@@ -46,6 +46,51 @@ pub fn check(command: &str) -> Verdict {
 /// # Errors
 /// As [`check`].
 pub fn check_with(command: &str, understood: &Understood) -> Verdict {
+    with_and_without_comments(command, |command| check_as_it_is(command, understood))
+}
+
+/// What a shell drops as a comment may hide what it runs, and an interactive one may drop nothing: both have to be harmless.
+fn with_and_without_comments(command: &str, judge: impl Fn(&str) -> Verdict) -> Verdict {
+    let verdict = judge(command);
+    let Some(bare) = without_comments(command) else { return verdict };
+    match (verdict, judge(&bare)) {
+        (Err(finding), Err(other)) => Err(if finding.answer >= other.answer { finding } else { other }),
+        (Err(finding), Ok(())) | (Ok(()), Err(finding)) => Err(finding),
+        (Ok(()), Ok(())) => Ok(()),
+    }
+}
+
+/// A command without its comments: from a `#` where a word begins to the end of its line. `None` where it has none, or nothing else.
+pub(crate) fn without_comments(command: &str) -> Option<String> {
+    if !command.contains('#') {
+        return None;
+    }
+    let (mut bare, mut quote, mut begins, mut found) = (String::with_capacity(command.len()), None, true, false);
+    let mut letters = command.chars().peekable();
+    while let Some(c) = letters.next() {
+        match (c, quote) {
+            ('#', None) if begins => {
+                found = true;
+                while letters.next_if(|c| *c != '\n').is_some() {}
+                continue;
+            }
+            ('\\', None | Some('"')) => {
+                bare.push(c);
+                bare.extend(letters.next());
+                begins = false;
+                continue;
+            }
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(mark)) if c == mark => quote = None,
+            _ => {}
+        }
+        begins = quote.is_none() && (c.is_whitespace() || ";&|()<>".contains(c));
+        bare.push(c);
+    }
+    (found && !bare.trim().is_empty()).then_some(bare)
+}
+
+fn check_as_it_is(command: &str, understood: &Understood) -> Verdict {
     let read = match Readings::of(command).and_then(|read| read.each(|words| check_words(words, 0)).map(|()| read)) {
         Ok(read) => read,
         Err(finding) if compound::is_compound(&finding) => return Err(compound::check(command, finding)),
@@ -59,9 +104,11 @@ pub fn check_with(command: &str, understood: &Understood) -> Verdict {
 /// # Errors
 /// As [`check`].
 pub fn check_for_person(command: &str, understood: &Understood) -> Verdict {
-    check_with(command, understood).map_err(|finding| match finding.asks() || !everyday::is(command) {
-        true => finding,
-        false => finding.ask(),
+    with_and_without_comments(command, |command| {
+        check_as_it_is(command, understood).map_err(|finding| match finding.asks() || !everyday::is(command) {
+            true => finding,
+            false => finding.ask(),
+        })
     })
 }
 
@@ -146,6 +193,11 @@ pub(crate) fn check_loose_words(words: &[String]) -> Verdict {
         Some(word) => Err(known::unknown(&format!("what a program does with `{word}` is"))),
         None => Ok(()),
     }
+}
+
+/// The doubt about something of which only what it is is known.
+pub(crate) fn not_understood(what: &str) -> Finding {
+    known::unknown(what)
 }
 
 /// Whether a file may hold secrets, by its name and place.

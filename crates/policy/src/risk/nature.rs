@@ -197,6 +197,10 @@ pub(super) fn of(declared: &ToolSecurity, name: &str) -> Nature {
             let named = of_name(&name_words).filter(|(kind, _)| *kind == Kind::Change && found.looks());
             let named = named.map_or(found, |(kind, _)| Nature { kind: Some(kind), ..found });
             if looks { None } else { weight::by_arguments(declared, named) }
+        })
+        .or_else(|| {
+            let kind = (!found.looks()).then(|| weight::of_bare_verb(&name_words, senses::described(declared)))?;
+            kind.map(|kind| (Told::Name, kind))
         });
     match chosen {
         Some((told_by, kind)) => Nature { kind: Some(kind), told_by, ..found },

@@ -95,6 +95,9 @@ const DOUBTFUL: &[(&str, Kind)] = &[
     ("put replace import", Kind::Overwrite),
 ];
 
+/// Words of a description in which what a verb is done to is looked for.
+const MOST_SAID: usize = 12;
+
 /// Endings of words that are hardly ever anything but verbs.
 const VERB_ENDINGS: [&str; 8] = ["ate", "ify", "ize", "ise", "ates", "ifies", "izes", "ises"];
 
@@ -232,6 +235,15 @@ pub(super) const fn is_weak(kind: Kind) -> bool {
 pub(super) fn of_first(name: &[String]) -> Option<Kind> {
     let first = name.first().filter(|_| name.len() > 1)?;
     LEADING.iter().find(|(list, _)| list.split(' ').any(|word| word == first)).map(|(_, kind)| *kind)
+}
+
+/// What a name says that is one verb in doubt and nothing else, where the description names nothing harmless that it is done to.
+pub(super) fn of_bare_verb(name: &[String], described: &str) -> Option<Kind> {
+    let [only] = name else { return None };
+    let lists = DOUBTFUL.iter().chain(LEADING);
+    let (_, kind) = lists.into_iter().find(|(list, _)| list.split(' ').any(|word| word == only))?;
+    let is_harmless = |word: &String| MILD.contains(word.as_str()) || OWN.contains(word.as_str());
+    (!words(described).iter().take(MOST_SAID).any(is_harmless)).then_some(*kind)
 }
 
 /// The grave thing that a sentence adds behind its first verb: `Mark as spam and suspend the user`, `Create, alter, drop`.

@@ -16,8 +16,17 @@ const MOST_PIECES: usize = 4096;
 /// Programs that give a command the rights of another user.
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 
-/// A string that is a command.
+/// A string that is a command, as it is and without what a shell takes for comments.
 pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'_>) -> Result<(), Refused> {
+    each_reading(line, |line| check_as_it_is(checks, line, around, doubts))
+}
+
+fn each_reading(line: &str, judge: impl Fn(&str) -> Result<(), Refused>) -> Result<(), Refused> {
+    judge(line)?;
+    shell::without_comments(line).map_or(Ok(()), |bare| judge(&bare))
+}
+
+fn check_as_it_is(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'_>) -> Result<(), Refused> {
     let elevated = line.trim_start().strip_prefix("sudo ").filter(|_| may_elevate(checks));
     let judged = elevated.unwrap_or(line);
     if checks.sandbox {
@@ -35,8 +44,10 @@ pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts
 
 /// A line that may be a command, held to what the grants say of commands and hosts.
 pub(super) fn within_limits(checks: &Checks, line: &str) -> Result<(), Refused> {
-    checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, line, false)))?;
-    if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, line)) } else { Ok(()) }
+    each_reading(line, |line| {
+        checks.scopes.iter().try_for_each(|scope| at(SCOPE, within(scope, line, false)))?;
+        if checks.limits_hosts() { at(SCOPE, connect::check(&checks.scopes, line)) } else { Ok(()) }
+    })
 }
 
 /// A command with words behind it that may belong to it: judged by what it does and by its name alone.
@@ -137,6 +148,13 @@ pub(crate) fn line(words: &[String]) -> String {
 /// right behind a sign that begins a command there, or a word begins with a redirection. In texts and patterns other words
 /// stand there.
 fn joins_commands(words: &[String]) -> bool {
+    // `&&` by itself is no word of a program; `;` ends the command of `find -exec`.
+    let parts = |word: &String| {
+        word.contains('\n') && word.trim().is_empty() || matches!(word.trim(), "&&" | "||" | "|" | "&" | ";")
+    };
+    if words.split_last().is_some_and(|(_, words)| words.iter().any(parts)) {
+        return true;
+    }
     let redirects = |word: &String| word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&').starts_with('>');
     let begins = |word: &String| word.contains([';', '|', '&', '\n', '\r', '`', '(']);
     if words.iter().any(redirects) {

@@ -104,6 +104,13 @@ fn check_words(scopes: &[Scope], words: &[String], depth: usize) -> Verdict {
     if name == "git" {
         return git(scopes, arguments);
     }
+    // `docker login registry.example`, `getent hosts x`
+    if let Some(at) = arguments.iter().position(|word| word == "login") {
+        arguments[at + 1..].iter().filter(|word| !word.starts_with('-')).try_for_each(|word| likely(scopes, word))?;
+    }
+    if name == "getent" && arguments.first().is_some_and(|database| database.contains("hosts")) {
+        return arguments[1..].iter().try_for_each(|word| surely(scopes, word, None));
+    }
     match find(program) {
         Some(program) => known(scopes, program, arguments),
         None => unknown(scopes, arguments),

@@ -221,7 +221,12 @@ impl Denied<'_> {
                 self.line(line, depth + 1)?;
             }
             match part {
-                Part::Line if is_text(word) => self.line(word, depth + 1)?,
+                Part::Line if is_text(word) => {
+                    self.line(word, depth + 1)?;
+                    // `-o ProxyCommand='rm x'`
+                    let value = shell::assignment(word).map(|(_, value)| value);
+                    value.map_or(Ok(()), |line| self.line(line, depth + 1))?;
+                }
                 Part::Code => {
                     check_code(name, word)?;
                     tokens(word, &mut seen);
@@ -359,6 +364,9 @@ fn pieces(text: &str) -> Vec<Piece> {
             in_backquotes ^= c == '`';
             if opens && (!piece.ends_with(char::is_whitespace) || piece.trim().is_empty()) {
                 piece.push('$');
+            }
+            if c == '<' && letters.peek() == Some(&'(') {
+                piece.push_str(" $");
             }
             found.push(Piece { text: std::mem::take(&mut piece), is_piped });
             is_piped = c == '|';

@@ -390,7 +390,8 @@ impl<'a> Limits<'a> {
             let (field, anchored) = if found { (Field::Below, false) } else { (*field, self.anchored) };
             // `/gif cat` in a chat.
             let is_order = for_people && !is_body && place::is_order(&self.checks.places, text);
-            if !several && !is_order {
+            let is_code = matches!(role, Role::Code | Role::Script) && place::is_line_of_code(text);
+            if !several && !is_order && !is_code {
                 at(SCOPE, place::check(&self.checks.places, field, evidence, anchored, text, self.world))?;
             }
             if (field == Field::Unknown || is_place && is_text && !is_body) && !known.text {

@@ -176,6 +176,15 @@ pub(super) fn check(
     if let Some(file) = tested_file(&tidy) {
         return inside(places, file, world);
     }
+    if matches!(field, Field::Unknown | Field::Label) {
+        let is_tag = |name: &str| !body::roots(places).any(|root| root == name);
+        if form::closing_tag(text).is_some_and(is_tag) {
+            return Ok(());
+        }
+        if let Some(judged) = of_other_kind(places, &tidy, world) {
+            return judged;
+        }
+    }
     let form = form(&tidy);
     if evidence.lists(text) && form < Form::Path
         || evidence.has_format(&FORMATS) && form < Form::Relative
@@ -276,6 +285,19 @@ pub(super) fn check(
     }
     // Places are judged as they were sent: what is read out of them is for the reader of paths.
     inside(places, if place { text } else { &tidy }, world)
+}
+
+/// What a word with a colon is that names no file: a resource of a cloud, an image, two branches. `None` for every other.
+fn of_other_kind(places: &[path::Scope], word: &str, world: &dyn World) -> Option<Verdict> {
+    if form::is_resource_name(word) {
+        let (_, resource) = word.rsplit_once(':')?;
+        return Some(not_denied(places, resource, world));
+    }
+    if let Some(image) = form::image_of_registry(word) {
+        return Some(not_denied(places, image, world));
+    }
+    let (front, behind) = form::parted_names(word)?;
+    Some(inside(places, front, world).and_then(|()| inside(places, behind, world)))
 }
 
 /// Whether a word is the label of a build, of which no limit speaks.
@@ -471,6 +493,13 @@ pub(super) fn check_argument(places: &[path::Scope], word: &str, world: &dyn Wor
 /// Whether a word of a command, or any part of it, could be a path.
 pub(super) fn check_word(places: &[path::Scope], word: &str, world: &dyn World) -> Verdict {
     let tidy = tidy(word);
+    if let Some(file) = tested_file(&tidy) {
+        return check_word(places, file, world);
+    }
+    let value = tidy.split_once('=').map_or(&*tidy, |(_, value)| value);
+    if let Some(judged) = of_other_kind(places, value, world) {
+        return judged;
+    }
     if glued::has_glued_value(places, &tidy) {
         return glued::values_of_option(places, &tidy).try_for_each(|value| inside(places, value, world));
     }
@@ -509,8 +538,13 @@ fn check_plain_word(places: &[path::Scope], word: &str, world: &dyn World) -> Ve
 
 /// Whether what a program names lies inside. The first line may name its interpreter.
 pub(super) fn check_code(places: &[path::Scope], text: &str, world: &dyn World) -> Verdict {
-    if !text.trim_end().contains(ends_line) {
+    if is_line_of_code(text) {
+        check_quoted(places, text, world)?;
+    } else if !text.trim_end().contains(ends_line) {
         return check_word(places, text, world);
+    }
+    if text.contains(['\'', '"']) && lists_root(text) {
+        return inside(places, "/", world);
     }
     let (program, words) = text.lines().next().and_then(interpreter).unwrap_or_default();
     let of_system = crate::shell::is_of_system(program);
@@ -522,10 +556,43 @@ pub(super) fn check_code(places: &[path::Scope], text: &str, world: &dyn World) 
     lines.into_iter().try_for_each(|line| {
         let whole = form(line) == Form::Path && !line.contains(char::is_whitespace);
         let marked = without_marks(line).and_then(|path| path.split_whitespace().next());
+        // `'/'.join(xs)`
+        let marked = marked.filter(|path| !["/'", "/\""].iter().any(|sign| path.starts_with(sign)));
         let pieces = glued::parts(line).chain(whole.then_some(line)).chain(marked);
-        let mut pieces = pieces.filter(|piece| !is_comment(piece));
+        let mut pieces = pieces.filter(|piece| !is_comment(piece) && !form::is_expression_of_letters(piece));
         pieces.try_for_each(|piece| one(places, piece, world))?;
         check_routes(places, line, world)
+    })
+}
+
+/// Whether a text is one line of a program, by signs that no path needs.
+pub(super) fn is_line_of_code(text: &str) -> bool {
+    let text = text.trim();
+    let has_signs = text.contains('(') && text.contains(')') || text.contains(" = ");
+    has_signs && !text.contains(ends_line) && !begins_as_path(text) && !text.starts_with('-')
+}
+
+/// Whether a program looks into the root itself, which is one sign in quotes: `os.listdir('/')`.
+fn lists_root(text: &str) -> bool {
+    const OPENING: [&str; 13] = [
+        "listdir",
+        "scandir",
+        "walk",
+        "chdir",
+        "readdir",
+        "readdirSync",
+        "rmtree",
+        "Path",
+        "glob",
+        "rglob",
+        "opendir",
+        "disk_usage",
+        "iglob",
+    ];
+    let quoted = text.match_indices("'/'").chain(text.match_indices("\"/\""));
+    quoted.filter_map(|(at, _)| text[..at].trim_end().strip_suffix('(')).any(|front| {
+        let name = front.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        OPENING.contains(&name)
     })
 }
 
@@ -541,7 +608,7 @@ pub(super) fn check_quoted(places: &[path::Scope], text: &str, world: &dyn World
     let pieces = text.split(|c: char| "()[]{}<>\"'`=,;|".contains(c)).flat_map(|piece| piece.split("::"));
     let mut pieces = pieces.filter(|piece| piece.len() < text.len() && !piece.contains(char::is_whitespace));
     pieces.try_for_each(|piece| {
-        if body::is_there(places, piece) {
+        if body::names_path(places, piece) {
             return inside(places, piece, world);
         }
         if may_be_path(piece) { not_denied(places, piece, world) } else { Ok(()) }

@@ -10,6 +10,7 @@ use super::markup;
 use super::place::{self, Field};
 use super::reach;
 use super::role::Role;
+use super::sql;
 use super::uri;
 use crate::{Verdict, percent};
 
@@ -17,6 +18,29 @@ use crate::{Verdict, percent};
 const PRIVATE_ENDINGS: [&str; 8] = ["local", "lan", "internal", "intranet", "corp", "home", "localdomain", "arpa"];
 /// Endings of programs that are those of countries, too.
 const PROGRAM_ENDINGS: [&str; 10] = ["py", "rs", "sh", "pl", "pm", "cc", "so", "ml", "ps", "md"];
+/// Words of keys for names in programs.
+const CODE_NAMES: [&str; 18] = [
+    "class",
+    "classes",
+    "function",
+    "functions",
+    "symbol",
+    "symbols",
+    "exception",
+    "interface",
+    "type",
+    "types",
+    "enum",
+    "struct",
+    "trait",
+    "fqcn",
+    "superclass",
+    "annotation",
+    "namespace",
+    "classname",
+];
+/// Endings of names of products and files of programs, which no name of a host in public has.
+const PRODUCT_ENDINGS: [&str; 6] = ["js", "ts", "tsx", "jsx", "mjs", "vue"];
 /// Keys whose words are hosts in one tool or another.
 const LIKELY_FORMATS: [&str; 6] = ["date", "date-time", "time", "duration", "uuid", "email"];
 
@@ -78,6 +102,8 @@ pub(super) enum Other {
     Selector,
     /// They are numbers of another kind than addresses are.
     Digest,
+    /// They are names of classes, functions and the like.
+    Code,
 }
 
 impl Other {
@@ -88,6 +114,10 @@ impl Other {
             Self::Selector
         } else if last.has(Mark::Digest) || key.last().starts_with("address") && key.has(Mark::Ledger) {
             Self::Digest
+        } else if CODE_NAMES.contains(&key.last())
+            || matches!(key.last(), "name" | "names") && key.words().any(|word| CODE_NAMES.contains(&word))
+        {
+            Self::Code
         } else {
             Self::No
         }
@@ -143,6 +173,10 @@ pub(super) fn check(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verd
     markup::addresses(text).iter().try_for_each(|address| check_operand(scopes, address, None))?;
     if text.contains("://") {
         check_inner(scopes, text)?;
+    }
+    if text.trim_start().starts_with('(') {
+        // `(DESCRIPTION=(ADDRESS=(HOST=x)))`
+        sql::hosts_in(text).into_iter().try_for_each(|host| check_operand(scopes, host, None))?;
     }
     if let Some(squeezed) = uri::squeezed(text) {
         check_word(scopes, key, &squeezed)?;
@@ -321,6 +355,18 @@ fn check_word(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     if *other == Other::Digest && bare && word.starts_with("0x") {
         return Ok(());
     }
+    // `java.util.List` under a key for classes, `node.js` in a text or as a name.
+    let is_public = || crate::network::has_public_ending(&word.to_lowercase());
+    let is_cased = || word.contains(|c: char| c.is_ascii_uppercase());
+    let is_code = *other == Other::Code && is_name(word) && (!is_public() || is_cased());
+    let is_text = *named
+        || matches!(role, Role::Prose | Role::Content | Role::Query)
+        || matches!(field, Field::Label | Field::Body);
+    let ending = word.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_product = is_text && PRODUCT_ENDINGS.contains(&ending.as_str());
+    if bare && *machine == Machine::No && (is_code || is_product) {
+        return Ok(());
+    }
     // One name behind a slash, where a machine is meant: lenient readers leave the slash out.
     let behind = word.strip_prefix(['/', '\\']).filter(|_| *machine == Machine::Surely && *role != Role::Url);
     if let Some(name) = behind.filter(|name| is_label(name) && !super::body::is_root(name)) {
@@ -331,6 +377,9 @@ fn check_word(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
         return check_operand(scopes, word, None);
     }
     if let Some(host) = behind_transport(word) {
+        check_operand(scopes, host, None)?;
+    }
+    for host in between_ports(word) {
         check_operand(scopes, host, None)?;
     }
     // Behind a port of a registry stands an image: `evil:5000/x`.
@@ -345,6 +394,19 @@ fn check_word(scopes: &[Scope], key: &Meaning<'_, '_>, text: &str) -> Verdict {
     match target(word, remote || reach::glued::in_remote(word).is_some(), is_path) {
         Some((url, names_port)) => reach::within_limits(scopes, url, names_port),
         None => Ok(()),
+    }
+}
+
+/// The machines in `8080:host:80`, as ways through are written, and in `host:80:1.2.3.4`, which says where a name leads.
+fn between_ports(word: &str) -> Vec<&str> {
+    let parts: Vec<&str> = word.split(':').collect();
+    let is_port = |part: &str| part.parse::<u16>().is_ok();
+    let is_address = |part: &str| part.parse::<std::net::Ipv4Addr>().is_ok();
+    match parts.as_slice() {
+        [from, host, to] if is_port(from) && is_port(to) && is_host_form(host) => vec![host],
+        [_, from, host, to] if is_port(from) && is_port(to) && is_host_form(host) => vec![host],
+        [host, port, address] if is_port(port) && is_address(address) && !is_port(host) => vec![host, address],
+        _ => Vec::new(),
     }
 }
 
@@ -428,6 +490,11 @@ fn target(word: &str, remote: bool, is_path: bool) -> Option<(String, bool)> {
     };
     let host = front.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(front, |(host, _)| host);
     let names_port = host.len() < front.len();
+    // `fe80::1%eth0`: behind the sign stands by which way it is reached.
+    let zoned = word.split_once('%').filter(|(address, _)| address.parse::<std::net::Ipv6Addr>().is_ok());
+    if let Some((address, _)) = zoned {
+        return Some((format!("http://[{address}]/"), false));
+    }
     let is_host = host.parse::<std::net::IpAddr>().is_ok()
         || host.eq_ignore_ascii_case("localhost")
         || is_hex_address(host)

@@ -6,6 +6,8 @@ use crate::percent;
 /// Schemes of URLs that lead to another machine, to nowhere or to a person, and never to a file.
 const ELSEWHERE: [&str; 15] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "data", "mailto", "tel", "urn", "about", "cid", "geo"];
+/// Schemes of images in a registry.
+const REGISTRIES: [&str; 2] = ["oci", "docker"];
 /// Schemes after which readers repair missing slashes.
 pub(super) const REPAIRED: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
 /// Numbers below are counters, pages and sizes. As addresses they would begin with a zero.
@@ -27,8 +29,11 @@ pub(super) fn leads_elsewhere(scheme: &str, rest: &str) -> bool {
     let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
     // `git+https` is reached as `https` is.
     let carrier = scheme.rsplit('+').next().unwrap_or(scheme);
-    ELSEWHERE.iter().any(|other| carrier.eq_ignore_ascii_case(other))
-        && if leads_nowhere(scheme) { slashes == 0 } else { matches!(slashes, 0 | 2) }
+    // `oci:folder` is a folder.
+    let of_registry = slashes == 2 && REGISTRIES.iter().any(|other| scheme.eq_ignore_ascii_case(other));
+    of_registry
+        || ELSEWHERE.iter().any(|other| carrier.eq_ignore_ascii_case(other))
+            && if leads_nowhere(scheme) { slashes == 0 } else { matches!(slashes, 0 | 2) }
 }
 
 /// Whether URLs of a scheme have no host.

@@ -179,6 +179,10 @@ impl<'a> Walk<'a> {
             if beside.has_command && *role == Role::Other && around::is_sent(key) {
                 *role = Role::Content;
             }
+            if self.checks.sandbox && beside.has_command && words::decides_how_it_runs(key, member) {
+                let doubt = shell::not_understood(&format!("what `{key}` makes of the command is"));
+                at("sandbox", self.doubts.weigh(Err(doubt))).map_err(|refused| under(key, refused))?;
+            }
             if self.limits_commands() {
                 self.around_command(key, member).map_err(|refused| under(key, refused))?;
             }

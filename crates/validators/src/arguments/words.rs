@@ -153,6 +153,31 @@ pub(super) fn names_runner(key: &str) -> bool {
     words.nth(behind.min(key.words().count().saturating_sub(1))).is_some_and(|said| said.has(Mark::Runner))
 }
 
+/// Whether a member beside a command says which program runs it, with whose rights, or which variables it reads from a file.
+pub(super) fn decides_how_it_runs(key: &str, member: &Raw) -> bool {
+    if names_runner(key) && !runners(member).is_empty() {
+        return true;
+    }
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let is_on = || match member.as_text() {
+        Some(text) => !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "false" | "no" | "off" | "0"),
+        None => !matches!(member.as_str(), "false" | "null" | "0" | "[]" | "{}"),
+    };
+    let is_root = || {
+        let name = member.as_text().unwrap_or_else(|| member.as_str().to_owned());
+        matches!(
+            name.trim().to_ascii_lowercase().as_str(),
+            "root" | "0" | "0:0" | "root:root" | "administrator" | "system"
+        )
+    };
+    match plain.as_str() {
+        "sudo" | "usesudo" | "withsudo" | "elevated" | "elevate" | "asroot" | "asadmin" | "runasroot"
+        | "runasadmin" | "become" | "privileged" | "envfile" | "dotenv" | "envfiles" => is_on(),
+        "user" | "runas" | "runasuser" | "username" | "uid" | "asuser" => is_root(),
+        _ => false,
+    }
+}
+
 /// The programs that a value under such a key names, at any depth and in any shape, as far as they are not known to run a
 /// command as it was judged: each list as the line that it is, and every other string.
 pub(super) fn runners(value: &Raw) -> Vec<String> {

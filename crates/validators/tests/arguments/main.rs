@@ -5,6 +5,7 @@ mod bodies;
 mod cells;
 mod common;
 mod computed;
+mod daily;
 mod denied;
 mod documents;
 mod elsewhere;

@@ -598,4 +598,5 @@ pub(super) const PROGRAMS: &[Program] = &[
         long_hosts: &["uri", "proxy"],
         ..ANY
     },
+    Program { names: &["ssh-keyscan", "fping", "tracepath", "nbtscan"], values: "pTtfcOiw", ..ANY },
 ];

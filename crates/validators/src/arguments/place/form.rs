@@ -265,6 +265,59 @@ pub(super) fn is_image(word: &str) -> bool {
         && !has_ending(word)
 }
 
+/// The image in the registry of some host, without its tag and digest. Without the host it may be a name with a colon.
+pub(super) fn image_of_registry(word: &str) -> Option<&str> {
+    let (host, _) = word.split_once('/')?;
+    let is_registry = host.contains(['.', ':']) || host == "localhost";
+    let end = word.rfind('/').and_then(|at| word[at..].find([':', '@']).map(|end| at + end)).unwrap_or(word.len());
+    (is_registry && is_image(word)).then(|| &word[..end])
+}
+
+/// Whether a word is the name of a resource of a cloud: `arn:aws:iam::123456789012:role/app`.
+pub(super) fn is_resource_name(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix("arn:") else { return false };
+    let parts: Vec<&str> = rest.splitn(5, ':').collect();
+    let plain =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/:+=@*".contains(c);
+    let [partition, service, region, account, resource] = parts.as_slice() else { return false };
+    partition.starts_with("aws")
+        && !service.is_empty()
+        && [partition, service, region, account].iter().all(|part| plain(part))
+        && resource.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && resource.chars().all(is_plain)
+        && !resource.contains("..")
+}
+
+/// The names on both sides of a colon, `feature/x:main`, where neither begins or climbs as a path does.
+pub(super) fn parted_names(word: &str) -> Option<(&str, &str)> {
+    let (front, behind) = word.strip_prefix('+').unwrap_or(word).split_once(':')?;
+    let plain = |step: &str| {
+        step.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && step.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+            && !step.contains("..")
+    };
+    let is_name = |name: &str| name.split('/').all(plain);
+    // `C:x` is a place, and a scheme stands in front of what else a server may open.
+    (front.contains('/') && is_name(front) && is_name(behind)).then_some((front, behind))
+}
+
+/// The name in a tag that ends an element of markup: `</div>`.
+pub(super) fn closing_tag(text: &str) -> Option<&str> {
+    let name = text.trim().strip_prefix("</")?.strip_suffix('>')?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte);
+    (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)).then_some(name)
+}
+
+/// Whether a word is an expression for letters, and no place: `\d+/\d+`, `\s+`.
+pub(super) fn is_expression_of_letters(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next() == Some('\\')
+        && letters.next().is_some_and(|c| "dwsDWSbB".contains(c))
+        && letters.next().is_none_or(|c| "+*?{[/)|\\.$".contains(c))
+        && !word.contains("..")
+}
+
 /// Whether a word is the label of a target of a build: `//pkg/sub:all`. No name at a root has a colon.
 pub(super) fn is_label_of_build(word: &str) -> bool {
     let plain = |part: &str| {
