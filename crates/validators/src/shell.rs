@@ -49,35 +49,48 @@ pub fn check_with(command: &str, understood: &Understood) -> Verdict {
     with_and_without_comments(command, |command| check_as_it_is(command, understood))
 }
 
-/// What a shell drops as a comment may hide what it runs, and an interactive one may drop nothing: both have to be harmless.
+/// What a shell drops as a comment may hide what it runs, and an interactive one may drop nothing: both have to be harmless. With lines
+/// behind a comment it is not understood: readers disagree on where the comment and its quotes end.
 fn with_and_without_comments(command: &str, judge: impl Fn(&str) -> Verdict) -> Verdict {
     let verdict = judge(command);
     let Some(bare) = without_comments(command) else { return verdict };
-    match (verdict, judge(&bare)) {
-        (Err(finding), Err(other)) => Err(if finding.answer >= other.answer { finding } else { other }),
-        (Err(finding), Ok(())) | (Ok(()), Err(finding)) => Err(finding),
-        (Ok(()), Ok(())) => Ok(()),
-    }
+    let more_lines = match bare.lines_behind {
+        true => Err(known::unknown("what a shell makes of the lines behind a comment is")),
+        false => Ok(()),
+    };
+    let findings = [verdict, judge(&bare.text), more_lines].into_iter().filter_map(Result::err);
+    findings.reduce(|one, other| if other.answer > one.answer { other } else { one }).map_or(Ok(()), Err)
 }
 
-/// A command without its comments: from a `#` where a word begins to the end of its line. `None` where it has none, or nothing else.
-pub(crate) fn without_comments(command: &str) -> Option<String> {
+/// A command without what may be its comments.
+pub(crate) struct Uncommented {
+    pub(crate) text: String,
+    /// Whether there are lines behind one.
+    pub(crate) lines_behind: bool,
+}
+
+/// A command without its comments: from a `#` where a word may begin to the end of its line. `None` where it has none, or nothing else.
+pub(crate) fn without_comments(command: &str) -> Option<Uncommented> {
     if !command.contains('#') {
         return None;
     }
-    let (mut bare, mut quote, mut begins, mut found) = (String::with_capacity(command.len()), None, true, false);
-    let mut letters = command.chars().peekable();
-    while let Some(c) = letters.next() {
+    let (mut text, mut quote, mut begins, mut found) = (String::with_capacity(command.len()), None, true, None);
+    let mut letters = command.char_indices().peekable();
+    while let Some((at, c)) = letters.next() {
         match (c, quote) {
             ('#', None) if begins => {
-                found = true;
-                while letters.next_if(|c| *c != '\n').is_some() {}
+                found = found.or(Some(at));
+                while letters.next_if(|(_, c)| *c != '\n').is_some() {}
                 continue;
             }
             ('\\', None | Some('"')) => {
-                bare.push(c);
-                bare.extend(letters.next());
-                begins = false;
+                let next = letters.next().map(|(_, c)| c);
+                // The line goes on: for the shell nothing stood here.
+                if next != Some('\n') {
+                    text.push(c);
+                    text.extend(next);
+                    begins = false;
+                }
                 continue;
             }
             ('\'' | '"', None) => quote = Some(c),
@@ -85,9 +98,11 @@ pub(crate) fn without_comments(command: &str) -> Option<String> {
             _ => {}
         }
         begins = quote.is_none() && (c.is_whitespace() || ";&|()<>".contains(c));
-        bare.push(c);
+        text.push(c);
     }
-    (found && !bare.trim().is_empty()).then_some(bare)
+    let first = found.filter(|_| !text.trim().is_empty())?;
+    let lines_behind = command[first..].trim_end().contains(['\n', '\r']);
+    Some(Uncommented { text, lines_behind })
 }
 
 fn check_as_it_is(command: &str, understood: &Understood) -> Verdict {

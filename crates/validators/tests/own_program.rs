@@ -117,3 +117,36 @@ fn words_for_one_program_are_held_to_limits() {
         assert_eq!(!outside, inside, "{scope} {name} {arguments}: {violation:?}");
     }
 }
+
+/// What runs a command, and what stands between its words, decides what it does.
+#[test]
+fn what_is_around_a_command_leaves_nothing_unasked() {
+    let asked = |name: &str, arguments: &Value| judged("s", name, arguments, &[]).1.is_some();
+    for (name, arguments) in [
+        ("run_command", json!({"command": "git status", "args": ["&&", "reboot"]})),
+        ("run_command", json!({"command": "git", "args": ["status", ";", "reboot"]})),
+        ("run_command", json!({"command": "git status", "args": ["\n", "reboot"]})),
+        ("run_command", json!({"command": "git status # '\nreboot\n# '"})),
+        ("start_process", json!({"command": "git status", "shell": "/tmp/evil"})),
+        ("start_process", json!({"command": "git status", "shell": "python3"})),
+        ("start_process", json!({"command": "git status", "interpreter": "./evil.sh"})),
+        ("start_process", json!({"command": "git status", "sudo": true})),
+        ("start_process", json!({"command": "git status", "user": "root"})),
+        ("start_process", json!({"command": "git status", "env_file": "/tmp/x.env"})),
+        ("run_powershell_script", json!({"command": "ls \"a\\\" ; reboot ; \"b\\\""})),
+        ("pwsh", json!({"command": "git log --format='%h'"})),
+    ] {
+        assert!(asked(name, &arguments), "{name} {arguments}");
+    }
+    for (name, arguments) in [
+        ("run_command", json!({"command": "git", "args": ["status", "--short"]})),
+        ("run_command", json!({"command": "git status # what is new"})),
+        ("start_process", json!({"command": "git status", "shell": "bash"})),
+        ("start_process", json!({"command": "git status", "shell": "/bin/sh"})),
+        ("start_process", json!({"command": "git status", "shell": true})),
+        ("start_process", json!({"command": "git status", "sudo": false, "user": "ann"})),
+        ("pwsh", json!({"command": "git status --short"})),
+    ] {
+        assert!(!asked(name, &arguments), "{name} {arguments}: {:?}", judged("s", name, &arguments, &[]).1);
+    }
+}

@@ -73,9 +73,10 @@ pub(crate) async fn run(common: &Common, options: &Uninstall) -> Outcome {
     failed.iter().for_each(screen::note);
     let running = still_running(&loaded, options).await;
     // A file that was named by hand is somebody's own, and so is the user's where another one is used.
-    let config = user_config_file(&environment).filter(|_| common.config.is_none());
+    let named = common.config.clone().or_else(|| environment.get("MGP_CONFIG_PATH").map(PathBuf::from));
+    let config = user_config_file(&environment).filter(|_| named.is_none());
     let remains = remains(&loaded, config.as_deref(), &files);
-    let elsewhere = elsewhere(&loaded, common.config.as_deref());
+    let elsewhere = elsewhere(&loaded, named.as_deref());
     if !common.json {
         list(common, &remains, &elsewhere, options);
     }

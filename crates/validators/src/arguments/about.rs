@@ -71,6 +71,9 @@ const COMPOSED: [&str; 2] = ["compose", "build"];
 /// Words in names of tools that apply patches.
 const APPLIES: [&str; 6] = ["patch", "patches", "apply", "am", "diff", "mbox"];
 
+/// Shells that are no POSIX ones, in names of tools.
+const OTHER_SHELLS: [&str; 6] = ["powershell", "pwsh", "nushell", "fish", "tcsh", "csh"];
+
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct About {
     /// Its texts are for people, and no patch in them is applied.
@@ -89,6 +92,8 @@ pub(super) struct About {
     pub(super) evaluates_in_page: bool,
     /// It applies patches.
     pub(super) applies_patches: bool,
+    /// Its commands go to a shell that reads quotes and escapes in its own way, as its name says.
+    pub(super) is_other_shell: bool,
 }
 
 impl About {
@@ -106,6 +111,8 @@ impl About {
             evaluates_in_page: is_called(&EVALUATES)
                 && (is_called(&OF_BROWSERS) || has(&OF_BROWSERS) && is_called(&PROGRAMS)),
             applies_patches: is_called(&APPLIES),
+            is_other_shell: is_called(&OTHER_SHELLS)
+                || is_called(&["cmd", "batch"]) && has(&["windows", "exe", "powershell"]),
         }
     }
 }

@@ -16,6 +16,10 @@ const MOST_PIECES: usize = 4096;
 /// Programs that give a command the rights of another user.
 const ELEVATING: [&str; 5] = ["sudo", "doas", "su", "pkexec", "runuser"];
 
+/// What shells of other kinds read in their own way.
+const OWN_SIGNS: [char; 18] =
+    ['"', '\'', '\\', '`', '^', '%', '$', '{', '(', ')', ';', '|', '&', '<', '>', '\n', '\r', '@'];
+
 /// A string that is a command, as it is and without what a shell takes for comments.
 pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'_>) -> Result<(), Refused> {
     each_reading(line, |line| check_as_it_is(checks, line, around, doubts))
@@ -23,7 +27,11 @@ pub(super) fn check(checks: &Checks, line: &str, around: &Around, doubts: Doubts
 
 fn each_reading(line: &str, judge: impl Fn(&str) -> Result<(), Refused>) -> Result<(), Refused> {
     judge(line)?;
-    shell::without_comments(line).map_or(Ok(()), |bare| judge(&bare))
+    let Some(bare) = shell::without_comments(line) else { return Ok(()) };
+    judge(&bare.text)?;
+    // Readers disagree on where a comment and its quotes end: each line may be one that runs.
+    let mut lines = line.lines().map(str::trim).filter(|line| bare.lines_behind && !line.is_empty());
+    lines.try_for_each(|line| judge(line.trim_start_matches('#')))
 }
 
 fn check_as_it_is(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'_>) -> Result<(), Refused> {
@@ -32,6 +40,10 @@ fn check_as_it_is(checks: &Checks, line: &str, around: &Around, doubts: Doubts<'
     if checks.sandbox {
         at("sandbox", doubts.weigh(shell::check_for_person(judged, doubts.understood)))?;
         at("sandbox", doubts.weigh(shell::check_around(judged, around, doubts.understood)))?;
+        if checks.about.is_other_shell && judged.contains(OWN_SIGNS) {
+            let doubt = shell::not_understood("what a shell of another kind makes of quotes and signs is");
+            at("sandbox", doubts.weigh(Err(doubt)))?;
+        }
     }
     if checks.readonly {
         at("readonly", shell::readonly(judged))?;
