@@ -60,7 +60,7 @@ impl Handler for Answers {
                     let params: Value =
                         request.params.as_ref().and_then(|params| params.view().ok()).unwrap_or_default();
                     let asking = tokio::task::spawn_blocking(move || {
-                        crate::screen::forget_typed();
+                        screen::forget_typed();
                         questions::ask(&params, &mut std::io::stdin().lock(), &mut std::io::stderr().lock())
                     });
                     self.asking.store(true, Ordering::Relaxed);
