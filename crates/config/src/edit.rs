@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use switchboard_protocol::mgp::ValidatorName;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike, Value};
 
 use crate::entry::ServerEntry;
@@ -93,7 +94,7 @@ pub fn switch_tool(file: &Path, text: &str, id: &str, tool: &str, on: bool) -> R
         {
             only.push(tool);
         }
-        say_of_tool(server, tool, "enabled", (!on).then_some(false))
+        say_of_tool(server, tool, "enabled", (!on).then(|| Value::from(false)))
     };
     change_server(file, text, id, set, |entry| entry.allows_tool(tool) == on)
 }
@@ -144,11 +145,41 @@ pub fn switch_server(file: &Path, text: &str, id: &str, on: bool) -> Result<Stri
 /// As [`switch_tool`].
 pub fn confirm_tool(file: &Path, text: &str, id: &str, tool: &str, confirm: Option<bool>) -> Result<String, EditError> {
     let is_said = |entry: &ServerEntry| entry.tools.get(tool).and_then(|said| said.confirm) == confirm;
-    change_server(file, text, id, |server| say_of_tool(server, tool, "confirm", confirm), is_said)
+    change_server(file, text, id, |server| say_of_tool(server, tool, "confirm", confirm.map(Value::from)), is_said)
+}
+
+/// The text with the one check that is made of the arguments of one tool; with nothing said, the checks that its definition
+/// asks for.
+///
+/// ```
+/// use std::path::Path;
+/// use switchboard_config::validate_tool;
+/// use switchboard_protocol::mgp::ValidatorName;
+///
+/// let text = "[[servers]]\nid = 'shell'\ncommand = 'x'\n";
+/// let none = validate_tool(Path::new("mgp.toml"), text, "shell", "run", Some(ValidatorName::None))?;
+/// assert!(none.contains("[servers.tools.run]\nvalidator = \"none\"\n"), "{none}");
+/// let usual = validate_tool(Path::new("mgp.toml"), &none, "shell", "run", None)?;
+/// assert_eq!(usual.trim_end(), text.trim_end());
+/// # Ok::<(), switchboard_config::EditError>(())
+/// ```
+///
+/// # Errors
+/// As [`switch_tool`].
+pub fn validate_tool(
+    file: &Path,
+    text: &str,
+    id: &str,
+    tool: &str,
+    validator: Option<ValidatorName>,
+) -> Result<String, EditError> {
+    let is_said = |entry: &ServerEntry| entry.tools.get(tool).and_then(|said| said.validator) == validator;
+    let word = validator.map(|validator| Value::from(validator.as_str()));
+    change_server(file, text, id, |server| say_of_tool(server, tool, "validator", word), is_said)
 }
 
 /// Writes a member of `[servers.tools.TOOL]`, or takes it out, with what is empty then.
-fn say_of_tool(server: &mut Table, tool: &str, key: &str, value: Option<bool>) -> Result<(), EditError> {
+fn say_of_tool(server: &mut Table, tool: &str, key: &str, value: Option<Value>) -> Result<(), EditError> {
     let tools = server.entry("tools").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
@@ -481,4 +512,15 @@ pub(crate) fn string(value: &str) -> String {
 pub fn init_text(memory: bool) -> String {
     let text = include_str!("starter.toml");
     if memory { text.replace("# [memory]\n# enabled = true\n", "[memory]\nenabled = true\n") } else { text.to_owned() }
+}
+
+/// The same for the file of a project, of which only the servers count.
+pub fn project_init_text() -> String {
+    const FIRST_SERVER: &str = "# A local server:";
+    let (_, servers) = include_str!("starter.toml").split_once(FIRST_SERVER).unwrap_or_default();
+    format!(
+        "# Servers of this project, for Switchboard. `switchboard trust` shows them, and starts them once you agree.\n\
+         # Settings count in your user's file alone. Values may use ${{NAME}} and ${{NAME:-default}} from the environment.\n\n\
+         {FIRST_SERVER}{servers}"
+    )
 }

@@ -46,7 +46,10 @@ pub use client::client_entry;
 pub use connect::{ConnectEditError, KnownServer, Replaced, Taken};
 pub use disclosure::{approval, disclosed};
 pub use discovery::{CreateSettings, Discovery, RegisterSettings, RegistrySettings};
-pub use edit::{EditError, add_server, confirm_tool, init_text, remove_server, switch_server, switch_tool};
+pub use edit::{
+    EditError, add_server, confirm_tool, init_text, project_init_text, remove_server, switch_server, switch_tool,
+    validate_tool,
+};
 pub use entry::{Era, MgpEntry, Restart, ServerEntry, Sharing, Transport};
 pub use error::{ConfigError, ErrorKind};
 pub use expand::Environment;

@@ -276,6 +276,7 @@ impl Directory {
         let mut shown = Vec::new();
         let mut skeletons: HashMap<String, String> = HashMap::new();
         for (server, source) in sources.iter().enumerate() {
+            let hints_count = kind != ListKind::Tools || !source.hints_tell_nothing();
             for item in &source.lists.of(kind).items {
                 let Some(object) = Object::open(item).ok() else {
                     self.hide(&source.id, "", "its definition is no object, or has a key twice");
@@ -326,7 +327,7 @@ impl Directory {
                 let support = item.at(&["execution", "taskSupport"]).and_then(|raw| raw.as_text());
                 let needs_task = support.as_deref() == Some("required");
                 let policy = Some(Arc::new(match kind {
-                    ListKind::Tools => source.judge(&original, item),
+                    ListKind::Tools => source.judge(&original, item, hints_count),
                     _ => source.judge_prompt(&original, item),
                 }));
                 let forms = if exposed == original { forms } else { forms.with("name", &exposed) };

@@ -6,8 +6,10 @@
 use std::sync::Arc;
 
 use switchboard_policy::permission;
+use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
 use switchboard_protocol::mgp::security::ToolSecurity;
+use switchboard_protocol::mgp::{Risk, ValidatorName};
 use switchboard_upstream::Server;
 use switchboard_validators::arguments::{self, Checks, Violation};
 use switchboard_wire::{Edit, Raw};
@@ -39,7 +41,7 @@ pub(crate) async fn check_arguments(
     let kind = if code { FaultKind::CodeSafetyViolation } else { FaultKind::ValidationBlocked };
     let text = refused_by(&violation);
     let mut fault = Fault::new(kind, text);
-    if let Some(suggestion) = remedy(attempt, &violation) {
+    if let Some(suggestion) = remedy(gate, attempt, &violation) {
         fault = fault.suggest(suggestion);
     }
     let details = violation.rejection.clone().unwrap_or_else(|| {
@@ -176,11 +178,33 @@ fn may_reach_network(gate: &Gate<'_>, server: &Server) -> bool {
 }
 
 /// What would be accepted, and what would permit what was refused.
-fn remedy(attempt: &Attempt<'_>, violation: &Violation) -> Option<String> {
+fn remedy(gate: &Gate<'_>, attempt: &Attempt<'_>, violation: &Violation) -> Option<String> {
     let said = violation.finding.suggestion.clone();
     let permitted = dialed::remedy(attempt, violation);
-    let both: Vec<String> = said.into_iter().chain(permitted).collect();
-    (!both.is_empty()).then(|| both.join("; "))
+    let unchecked = uncheck(gate, attempt, violation);
+    let all: Vec<String> = said.into_iter().chain(permitted).chain(unchecked).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// The command after which this check is not made of the tool, where it would end this refusal, and who is asked then.
+fn uncheck(gate: &Gate<'_>, attempt: &Attempt<'_>, violation: &Violation) -> Option<String> {
+    // Limits of grants hold whatever is checked, and so does the look for metadata services.
+    let is_check = ValidatorName::from_word(violation.step).is_some() && violation.finding.rule != "network-metadata";
+    // Whoever wants to change what Switchboard allows is not told how.
+    let is_own = arguments::names_switchboard(attempt.arguments().as_str());
+    let name = attempt.configurable().filter(|_| is_check && !is_own && violation.host.is_none())?;
+    let word = attempt.server.policy().tools.get(attempt.tool).copied().unwrap_or_default();
+    let is_asked = match (word.confirm, word.risk) {
+        (Some(confirm), _) => confirm,
+        (None, risk) => {
+            gate.options().asks_for(ConfirmReason::Dangerous) && risk.is_none_or(|risk| risk == Risk::Dangerous)
+        }
+    };
+    let then =
+        if is_asked { "a person is asked about each call instead" } else { "nobody is asked about its calls then" };
+    Some(format!(
+        "an operator can switch this check off for the tool ({then}): switchboard tools validator {name} none"
+    ))
 }
 
 /// What a check refused, where, and why.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use switchboard_peer::{Context, Reply};
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::Fault;
+use switchboard_protocol::mgp::TrustLevel;
 use switchboard_protocol::mgp::metadata::Metadata;
 use switchboard_store::{Actor, AuditEvent, Details, Target};
 use switchboard_upstream::Server;
@@ -115,6 +116,16 @@ impl Attempt<'_> {
     /// the whole server.
     pub(crate) fn called(&self) -> Option<(&str, &str)> {
         (self.subject == Subject::Tool).then_some((self.tool, self.exposed))
+    }
+
+    /// The name under which commands say something of this tool, where they can: with its server in front, whatever it is called
+    /// beside others.
+    pub(crate) fn configurable(&self) -> Option<String> {
+        // What is built in stands in no file, and a name that a shell would read otherwise is in no command.
+        let is_configured = self.subject == Subject::Tool && self.server.trust() < TrustLevel::Core;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        let is_plain = !self.tool.starts_with('-') && self.tool.chars().all(is_plain);
+        (is_configured && is_plain).then(|| format!("{}__{}", self.server.id(), self.tool))
     }
 
     /// The name under which a person's answer holds.

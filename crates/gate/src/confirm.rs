@@ -468,7 +468,12 @@ async fn conclude(
                 "`{}` needs a person's approval, and nobody answered in time; it was asked because {}",
                 attempt.exposed, question.why
             );
-            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(approve_later(&question.id));
+            let later = approve_later(&question.id);
+            let less = question
+                .ask_less
+                .as_deref()
+                .map(|command| format!("{later}; to be asked less about this tool, the operator runs `{command}`"));
+            let fault = Fault::new(FaultKind::ConfirmationRequired, text).suggest(less.unwrap_or(later));
             let event =
                 audit::with(attempt.event(event::TOOL_REJECTED, result::BLOCKED), step::KEY, step::CONFIRMATION);
             let event = audit::with(refused(event, &fault), "approval", question.id.clone());

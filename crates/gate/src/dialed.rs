@@ -117,10 +117,6 @@ pub(super) fn remedy(attempt: &Attempt<'_>, violation: &Violation) -> Option<Str
              \"network.outbound\" = {{ hosts = [\"*\", \"{host}\"] }}; or runs: switchboard grant --server {id} --permission \
              network.outbound --host '*' --host {host}"
         )),
-        (None, "network_restricted") => Some(format!(
-            "the operator can switch this check off for the tool: [servers.tools.{}] of server `{id}` with validator = \"none\"",
-            attempt.tool
-        )),
         _ => None,
     }
 }

@@ -15,6 +15,7 @@ mod phrase;
 mod reasons;
 mod senses;
 mod sentence;
+mod uniform;
 mod verbs;
 mod weight;
 
@@ -31,6 +32,7 @@ use verbs::Kind;
 
 pub use carried::{Carried, Carries};
 pub use easing::{Easing, OnlyReads};
+pub use uniform::{hints_tell_nothing, without_hints};
 
 /// What the operator's configuration says of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

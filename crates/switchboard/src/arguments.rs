@@ -175,8 +175,8 @@ Examples:
   switchboard registry add ./server.json --as charts --set folder=/srv/data"
     )]
     Registry(RegistryCommand),
-    /// Remove a server
-    #[command(after_help = "Example:\n  switchboard remove time")]
+    /// Remove servers
+    #[command(after_help = "Example:\n  switchboard remove time git")]
     Remove(Remove),
     /// Approve servers that a project's own mgp.toml declares
     #[command(after_help = "\
@@ -506,9 +506,10 @@ pub(crate) struct Add {
 /// `remove`
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
-    /// The server's name
-    pub(crate) name: String,
-    /// Remove it from ./mgp.toml
+    /// The names of the servers
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Remove them from ./mgp.toml
     #[arg(long, conflicts_with = "config")]
     pub(crate) project: bool,
 }

@@ -190,6 +190,12 @@ async fn needed(loaded: &Loaded, store: &Store, tool: &str) -> Result<Needed, Fa
         loaded.config.server(id).is_some_and(renamed) || pins.iter().any(|pin| pin.server == id && pin.tool == tool)
     };
     ids.retain(|id| has(id));
+    // Nothing that is started would have it.
+    if ids.is_empty()
+        && let Some(unusable) = setup::unusable(loaded, tool)
+    {
+        return Err(unusable);
+    }
     Ok(if ids.is_empty() { Needed::All } else { Needed::Remembered(ids) })
 }
 

@@ -59,6 +59,25 @@ pub(crate) fn owner_of<'s>(config: &Config, servers: impl IntoIterator<Item = &'
     named.min_by_key(|(own, _)| *own).map(|(_, id)| id)
 }
 
+/// That no tool of this name can be called, where the server to which it points cannot be used as its entry stands.
+pub(crate) fn unusable(loaded: &Loaded, tool: &str) -> Option<Failure> {
+    let servers = &loaded.config.servers;
+    let id = owner_of(&loaded.config, servers.iter().map(Server::id), tool)?;
+    let server = loaded.config.server(id)?;
+    let (shown, id) = (screen::plain_line(tool), screen::plain_line(id));
+    if !server.enabled() {
+        return Some(Failure::failed(format!(
+            "\"{shown}\" cannot be called: the server \"{id}\" is switched off; `switchboard servers enable {id}` switches it on"
+        )));
+    }
+    let problem = server.problem()?;
+    Some(Failure::failed(format!(
+        "\"{shown}\" cannot be called: the server \"{id}\" cannot be used: {}; {}",
+        screen::plain_line(&problem.summary().to_string()),
+        screen::plain_line(&problem.help().to_string())
+    )))
+}
+
 /// Reads the configuration and tells a person what is wrong with parts of it.
 pub(crate) fn read(common: &Common) -> Result<Loaded, Failure> {
     let loaded = load(&sources(common)?)?;

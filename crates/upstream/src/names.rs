@@ -3,7 +3,11 @@
 //! Pure: what a name becomes depends on nothing but the server's id and the name itself, so a name a model has
 //! learned stays valid when other servers come and go.
 
+mod meant;
+
 use sha2::{Digest, Sha256};
+
+pub use meant::meant_among;
 
 /// Model services take names of at most 64 characters of `[A-Za-z0-9_-]`, and clients put their own in front: 18 characters are
 /// `mcp__switchboard__`.

@@ -59,7 +59,7 @@ pub(crate) use command::line as command_line;
 pub use dial::check_metadata;
 pub use dial::{Dialer, Dialing};
 pub use folders::absolute_among;
-pub use own::{Glance, OwnFiles, Place, Suspects};
+pub use own::{Glance, OwnFiles, Place, Suspects, names_switchboard};
 pub(crate) use own_program::OwnProgram;
 pub use source::CodeRules;
 

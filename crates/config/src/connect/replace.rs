@@ -26,6 +26,8 @@ pub struct Replaced {
     pub text: String,
     /// What was taken out.
     pub taken: Vec<Taken>,
+    /// The ids that these have in the configuration.
+    pub served: Vec<String>,
     /// What stays, and why.
     pub staying: Vec<(String, String)>,
 }
@@ -50,7 +52,7 @@ impl Client {
         let unreadable = |error: crate::ImportError| ConnectEditError::Unreadable(error.message);
         let mut found = read_user_file(self, file, text).map_err(unreadable)?;
         complete(&mut found.servers);
-        let mut out = Replaced { text: text.to_owned(), taken: Vec::new(), staying: Vec::new() };
+        let mut out = Replaced { text: text.to_owned(), taken: Vec::new(), served: Vec::new(), staying: Vec::new() };
         for server in found.servers {
             let name = &server.name;
             let same: Vec<_> = known.iter().filter(|(entry, _)| entry.stands_for(&server.entry)).collect();
@@ -82,6 +84,7 @@ impl Client {
                 Some((rest, text)) => {
                     out.text = rest;
                     out.taken.push(Taken { name: server.name, text });
+                    out.served.extend(same.iter().filter(|(_, why)| why.is_none()).map(|(entry, _)| entry.id.clone()));
                 }
                 None => out.staying.push((server.name, "it stands in another part of the file".to_owned())),
             }

@@ -112,6 +112,14 @@ pub fn plan(file: &Path, existing: &str, imported: &[Imported]) -> Result<Plan, 
             if has_no_roots_here(entry) {
                 notes.push(format!("{WITHOUT_ROOTS} (docs/eras.md, Roots)"));
             }
+            if let Some(option) = writes_where_it_runs(entry) {
+                notes.push(format!(
+                    "it writes files into the folder that it runs in, which is one of Switchboard's own here and not the \
+                     project that {} has open; set `cwd`, or {option} in its `args`, where the client's own tools are to find \
+                     them",
+                    found.client
+                ));
+            }
             known.push(entry.clone());
         }
         items.push(PlanItem {
@@ -131,6 +139,21 @@ pub const WITHOUT_ROOTS: &str = "clients share it, so it serves the folders of i
 
 /// Packages of servers that take the roots of a client in the place of the folders on their command line.
 const ROOTED_PACKAGES: &[&str] = &["@modelcontextprotocol/server-filesystem", "mcp-server-filesystem"];
+
+/// Packages of servers that write what they make into the folder that they run in, and the option that names another.
+const WRITING_PACKAGES: &[(&str, &str)] = &[("@playwright/mcp", "--output-dir")];
+
+/// The option by which a server is told where to write, where it would do so in a folder that nobody named.
+fn writes_where_it_runs(entry: &ServerEntry) -> Option<&'static str> {
+    let words = || entry.command.iter().chain(&entry.args).map(String::as_str);
+    let is_package = |package: &str| {
+        let rest = |word: &str| word.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('@'));
+        words().any(rest)
+    };
+    let (_, option) = WRITING_PACKAGES.iter().find(|(package, _)| is_package(package))?;
+    let is_told = entry.cwd.is_some() || words().any(|word| word.split('=').next() == Some(option));
+    (entry.command.is_some() && !is_told).then_some(option)
+}
 
 /// Whether a server takes its folders from the roots of its client, and gets none here because clients share it.
 #[must_use]
@@ -252,5 +275,25 @@ mod tests {
             plan.to_string().contains("note: clients share it, so it serves the folders of its own command"),
             "{plan}"
         );
+    }
+
+    #[test]
+    fn a_server_that_writes_where_it_runs_is_told_of() {
+        let entry = |args: &[&str], cwd: Option<&str>| ServerEntry {
+            command: Some("npx".to_owned()),
+            args: args.iter().map(|word| (*word).to_owned()).collect(),
+            cwd: cwd.map(str::to_owned),
+            ..ServerEntry::default()
+        };
+        for (args, cwd, expected) in [
+            (&["@playwright/mcp@latest", "--headless"][..], None, Some("--output-dir")),
+            (&["-y", "@playwright/mcp"], None, Some("--output-dir")),
+            (&["-y", "@playwright/mcp"], Some("/srv/app"), None),
+            (&["-y", "@playwright/mcp", "--output-dir=/tmp/x"], None, None),
+            (&["-y", "@playwright/mcp", "--output-dir", "/tmp/x"], None, None),
+            (&["-y", "@playwright/test"], None, None),
+        ] {
+            assert_eq!(writes_where_it_runs(&entry(args, cwd)), expected, "{args:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_config::{
     ApprovalPolicy, Changes, Config, DefaultPolicy, Endpoint, Environment, Era, RemoteEndpoint, RestartMode, Secret,
-    Sharing, StdioEndpoint, Transport, TrustLevel, changes, fingerprint, init_text,
+    Sharing, StdioEndpoint, Transport, TrustLevel, changes, fingerprint, init_text, project_init_text,
 };
 
 fn read(text: &str) -> Config {
@@ -222,15 +222,19 @@ fn other_layouts() {
 
 #[test]
 fn the_starter_is_valid_with_its_comments_removed() {
-    let text: String = init_text(false)
-        .lines()
-        .filter_map(|line| line.strip_prefix("# "))
-        .filter(|line| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    let config = read(&text);
-    assert_eq!(config.servers.len(), 2, "{text}");
-    assert_eq!(config.errors().map(|error| error.summary()).collect::<Vec<_>>().len(), 1, "only the token is missing");
+    for starter in [init_text(false), project_init_text()] {
+        let text: String = starter
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let config = read(&text);
+        assert_eq!(config.servers.len(), 2, "{text}");
+        let errors: Vec<_> = config.errors().map(|error| error.summary()).collect();
+        assert_eq!(errors.len(), 1, "only the token is missing: {errors:?}");
+    }
+    assert_eq!(read(&project_init_text()), Config::default());
 }
 
 #[test]

@@ -29,9 +29,33 @@ pub(super) struct Plain {
 }
 
 impl ListedServer {
-    /// What holds for a tool.
-    pub(super) fn judge(&self, name: &str, definition: &Raw) -> ToolPolicy {
+    /// Whether all its tools have the same hints, so that these tell nothing of any of them. What is held back counts: that it is
+    /// not shown does not change what its server says of the others. While something is held back that may have been changed, the
+    /// hints count: what is not accepted changes nothing for the rest.
+    pub(super) fn hints_tell_nothing(&self) -> bool {
+        let tools = &self.lists.tools.items;
+        let is_held = tools.iter().any(|tool| {
+            tool.member("name")
+                .and_then(|name| name.as_text())
+                .is_some_and(|name| self.held(ListKind::Tools, &name).is_some())
+        });
+        // Most servers say something else of the first.
+        let says = |tool: &Raw, key: &str| tool.at(&["annotations", key]).is_some_and(|said| said.as_str() == "true");
+        if is_held || !tools.first().is_some_and(|tool| says(tool, "destructiveHint")) {
+            return false;
+        }
+        let named = |tool: &Raw| Some((tool.member("name")?.as_text()?, ToolSecurity::of(tool)));
+        let read: Vec<(String, ToolSecurity)> = tools.iter().filter_map(named).collect();
+        read.len() == tools.len()
+            && risk::hints_tell_nothing(read.iter().map(|(name, said)| (name.as_str(), said)), self.trust, self.mgp)
+    }
+
+    /// What holds for a tool, with its hints or without.
+    pub(super) fn judge(&self, name: &str, definition: &Raw, hints_count: bool) -> ToolPolicy {
         let mut security = ToolSecurity::of(definition);
+        if !hints_count {
+            security = risk::without_hints(&security);
+        }
         let word = self.policy.tools.get(name).copied().unwrap_or_default();
         let assessment = risk::assess(&security, name, &word, self.trust, self.mgp);
         // Below the usual trust nobody is bothered with questions about hosts.

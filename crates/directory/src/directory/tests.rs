@@ -106,3 +106,41 @@ fn the_operator_says_how_code_is_judged() {
     // At this level only what is listed may be imported.
     assert!(!verdict(Some(Level::Strict)));
 }
+
+/// A server whose library gives each tool the same hints.
+fn alike(more: &[&str]) -> ListedServer {
+    const HINTS: &str = r#""annotations":{"readOnlyHint":false,"destructiveHint":true}"#;
+    let tool =
+        |name: &str, hints: &str| raw(&format!(r#"{{"name":"{name}",{hints}"inputSchema":{{"type":"object"}}}}"#));
+    let given = ["read_sheet", "list_sheets", "delete_sheet"].iter().map(|name| tool(name, &format!("{HINTS},")));
+    let items = given.chain(more.iter().map(|name| tool(name, ""))).collect();
+    let lists = Lists { tools: Listing { items, ..Listing::default() }, ..Lists::default() };
+    ListedServer::new("excel", Arc::new(lists))
+}
+
+fn asks(directory: &Directory, name: &str) -> bool {
+    directory.tool(name).unwrap().policy.unwrap().assessment.confirm.is_some()
+}
+
+#[test]
+fn hints_of_every_tool_alike_ask_about_none_that_only_reads() {
+    let directory = Directory::build(&[alike(&[])]);
+    assert!(!asks(&directory, "read_sheet") && !asks(&directory, "list_sheets"));
+    assert!(asks(&directory, "delete_sheet"), "its name says so");
+    // What the server wrote stays in what clients are shown.
+    assert!(tools(&directory, PLAIN).contains(r#""destructiveHint":true"#));
+    // A tool that has no hint shows that its server tells them apart.
+    let directory = Directory::build(&[alike(&["get_cell"])]);
+    assert!(asks(&directory, "read_sheet") && asks(&directory, "delete_sheet"));
+    assert!(!asks(&directory, "get_cell"));
+}
+
+#[test]
+fn hints_count_while_something_of_their_server_is_held_back() {
+    let held = |name: &str| {
+        let quarantine = HashMap::from([(name.to_owned(), "it has changed".to_owned())]);
+        ListedServer { quarantine: Arc::new(quarantine), ..alike(&[]) }
+    };
+    assert!(asks(&Directory::build(&[held("list_sheets")]), "read_sheet"));
+    assert!(!asks(&Directory::build(&[held("no_such_tool")]), "read_sheet"));
+}

@@ -6,7 +6,7 @@ use serde_json::json;
 use switchboard_peer::{Call, CallError, Context, Reply};
 use switchboard_protocol::mcp::method;
 use switchboard_store::Reuse;
-use switchboard_wire::{Edit, Raw};
+use switchboard_wire::{Edit, Kind, Raw};
 
 use super::question::Question;
 use super::{Answered, AskOutcome, QUESTION, STATE};
@@ -58,17 +58,22 @@ fn elicitation(context: &Context, message: &str) -> Raw {
     Edit::empty().set("message", Raw::string(message)).set("requestedSchema", schema).set("_meta", from).finish()
 }
 
-/// What was answered; whatever is no clear yes is a no, and a question that was closed without a choice (`cancel`, as MCP has it) is
-/// not answered. The schema that was sent requires a decision, so an accepted form
-/// without one, or with one in another shape, says nothing that could be acted upon.
+/// What was answered; whatever is no clear yes is a no. A question that was closed without a choice (`cancel`, as MCP has it) is not
+/// answered, and neither is a form that was sent without a decision, as a client does whose user pressed a button of its own. A
+/// decision in another shape says nothing that could be acted upon.
 pub(super) fn read_elicitation(result: &Raw) -> Answered {
     let action = result.member("action").and_then(|action| action.as_text());
     if action.as_deref() == Some("cancel") {
         return Answered::Closed;
     }
     let accepted = action.as_deref() == Some("accept");
-    let decision = result.at(&["content", "decision"]).and_then(|decision| decision.as_text());
-    match (accepted, decision.as_deref()) {
+    let content = result.member("content").filter(|content| content.kind() != Kind::Null);
+    let said = |content: &Raw| content.member("decision").filter(|said| said.kind() != Kind::Null);
+    let decision = content.as_ref().and_then(said);
+    if accepted && decision.is_none() && content.is_none_or(|content| content.kind() == Kind::Object) {
+        return Answered::Closed;
+    }
+    match (accepted, decision.and_then(|decision| decision.as_text()).as_deref()) {
         (true, Some("once")) => Answered::Yes(Reuse::Once),
         (true, Some("session")) => Answered::Yes(Reuse::Session),
         _ => Answered::No,
@@ -130,7 +135,16 @@ mod tests {
         for (answer, expected) in [
             (r#"{"action":"cancel"}"#, Answered::Closed),
             (r#"{"action":"cancel","content":{"decision":"once"}}"#, Answered::Closed),
+            (r#"{"action":"accept"}"#, Answered::Closed),
+            (r#"{"action":"accept","content":null}"#, Answered::Closed),
+            (r#"{"action":"accept","content":{}}"#, Answered::Closed),
+            (r#"{"action":"accept","content":{"decision":null}}"#, Answered::Closed),
+            (r#"{"action":"accept","content":{"note":"once"}}"#, Answered::Closed),
+            (r#"{"action":"accept","content":{"decision":""}}"#, Answered::No),
+            (r#"{"action":"accept","content":{"decision":"deny"}}"#, Answered::No),
+            (r#"{"action":"accept","content":"once"}"#, Answered::No),
             (r#"{"action":"decline"}"#, Answered::No),
+            (r#"{"action":"decline","content":{}}"#, Answered::No),
             (r#"{"action":"Cancel"}"#, Answered::No),
             (r#"{"action":["cancel"]}"#, Answered::No),
             ("{}", Answered::No),

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 use switchboard_policy::redact;
 use switchboard_policy::risk::ConfirmReason;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::mgp::TrustLevel;
 use switchboard_store::{Approvals, AuditEvent, Claim, Claimed, Digest, HeldCall, Refusal, Ticket};
 use switchboard_validators::arguments::Violation;
 use switchboard_wire::{Edit, Raw};
@@ -23,7 +22,7 @@ use crate::audit::{self, event, result, step};
 use crate::pending_confirmations::MAX_OPEN_QUESTIONS;
 use crate::refused::refused;
 use crate::tables::EXPIRED;
-use crate::{Attempt, Sent, Subject, dialed};
+use crate::{Attempt, Sent, dialed};
 
 /// Characters of an argument that are repeated in a server's own sentence. A longer one stands above it.
 const MAX_FILLED_CHARS: usize = 200;
@@ -250,13 +249,7 @@ pub(super) fn ask_less(attempt: &Attempt<'_>, reason: ConfirmReason) -> Option<S
         | ConfirmReason::DestructiveHint
         | ConfirmReason::Dangerous => true,
     };
-    // What is built in stands in no file, and a name that a shell would read otherwise is in no command.
-    let is_configured = attempt.subject == Subject::Tool && attempt.server.trust() < TrustLevel::Core;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let is_plain = !attempt.tool.starts_with('-') && attempt.tool.chars().all(is_plain);
-    // With its server in front, whatever the tool is called beside others.
-    let name = || format!("{}__{}", attempt.server.id(), attempt.tool);
-    (of_the_tool && is_configured && is_plain).then(|| format!("switchboard tools confirm {} never", name()))
+    attempt.configurable().filter(|_| of_the_tool).map(|name| format!("switchboard tools confirm {name} never"))
 }
 
 /// Why a person is asked, in words: what stands in the question, in the log, and in the list of what waits.

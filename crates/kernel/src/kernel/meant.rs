@@ -5,15 +5,12 @@
 
 use switchboard_peer::Context;
 use switchboard_protocol::fault::{Fault, FaultKind};
-use switchboard_protocol::nearest;
 
 use super::Kernel;
 use crate::gate::Offers as _;
 use crate::names;
 use crate::services::{ToolFinder, table};
 
-/// Tools that one refusal names, at most.
-const MAX_NAMED: usize = 3;
 /// Letters of a name that is looked for, at most.
 const MAX_NAME_CHARS: usize = 128;
 
@@ -54,45 +51,5 @@ async fn meant_by(kernel: &Kernel, context: &Context, wanted: &str) -> Vec<Strin
         });
         usable.map(|(_, exposed, route)| (exposed.to_owned(), route.original.to_string())).collect()
     };
-    meant_among(wanted, &usable)
-}
-
-/// The tools, by the names that clients and servers call them by, that may be meant: of the same name at its server, else one of
-/// the nearest. The server in the name decides nothing: it may be one that the client may not know of.
-fn meant_among(wanted: &str, tools: &[(String, String)]) -> Vec<String> {
-    let own = wanted.rsplit(names::SEPARATOR).next().unwrap_or(wanted);
-    let same = tools.iter().filter(|(_, original)| original.eq_ignore_ascii_case(own));
-    let same: Vec<String> = same.take(MAX_NAMED).map(|(exposed, _)| exposed.clone()).collect();
-    if !same.is_empty() {
-        return same;
-    }
-    let originals: Vec<&str> = tools.iter().map(|(_, original)| original.as_str()).collect();
-    let near = nearest(own, &originals);
-    let near = tools.iter().filter(|(_, original)| near == Some(original.as_str()));
-    near.take(MAX_NAMED).map(|(exposed, _)| exposed.clone()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slips_other_servers_and_bare_names() {
-        let tools = |names: &[(&str, &str)]| -> Vec<(String, String)> {
-            names.iter().map(|(exposed, original)| ((*exposed).to_owned(), (*original).to_owned())).collect()
-        };
-        let tools = tools(&[("git__git_status", "git_status"), ("a__search", "search"), ("b__search", "search")]);
-        for (wanted, expected) in [
-            ("git__git_statuss", &["git__git_status"][..]),
-            ("git_status", &["git__git_status"]),
-            ("svn__git_status", &["git__git_status"]),
-            ("git_statsu", &["git__git_status"]),
-            ("search", &["a__search", "b__search"]),
-            ("Search", &["a__search", "b__search"]),
-            ("delete_everything", &[]),
-            ("x", &[]),
-        ] {
-            assert_eq!(meant_among(wanted, &tools), expected, "{wanted}");
-        }
-    }
+    names::meant_among(wanted, &usable)
 }

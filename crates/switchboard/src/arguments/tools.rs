@@ -24,7 +24,15 @@ pub(crate) struct Tools {
 impl Tools {
     /// Whether something is said of tools in the file of their server.
     pub(crate) const fn changes(&self) -> bool {
-        matches!(self.command, Some(ToolsCommand::Disable(_) | ToolsCommand::Enable(_) | ToolsCommand::Confirm(_)))
+        matches!(
+            self.command,
+            Some(
+                ToolsCommand::Disable(_)
+                    | ToolsCommand::Enable(_)
+                    | ToolsCommand::Confirm(_)
+                    | ToolsCommand::Validator(_)
+            )
+        )
     }
 }
 
@@ -66,6 +74,39 @@ Examples:
   switchboard tools confirm 'excel__*' git__git_add never
   switchboard tools confirm files__write_file default")]
     Confirm(ToolsConfirm),
+    /// Say whether what a tool is called with is checked
+    #[command(after_help = "\
+With `none` nothing that a tool is called with is refused as hostile: a person is asked before each call instead, unless the file
+says otherwise (`confirm`, `risk`). Limits of grants and the look at Switchboard's own files stay. It counts from the next call on.
+
+Examples:
+  switchboard tools validator shell__run_command none
+  switchboard tools validator shell__run_command default")]
+    Validator(ToolsValidator),
+}
+
+/// `tools validator`
+#[derive(Debug, Args)]
+pub(crate) struct ToolsValidator {
+    /// The tools, under the names that `switchboard tools` shows, or as their server calls them with --server; `*` stands for anything
+    /// in the names of tools that were seen
+    #[arg(required = true, value_name = "TOOL")]
+    pub(crate) tool: Vec<String>,
+    /// What is checked
+    #[arg(value_enum, value_name = "WHAT")]
+    pub(crate) what: ValidatorChoice,
+    /// The server that has it
+    #[arg(long, value_name = "ID")]
+    pub(crate) server: Option<String>,
+}
+
+/// What is checked of the arguments of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ValidatorChoice {
+    /// Nothing: a person is asked about the tool as a whole
+    None,
+    /// What its definition asks for
+    Default,
 }
 
 /// `tools confirm`

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use switchboard_config::{ApprovalPolicy, Server};
 use switchboard_kernel::{default_policy, stored_access};
 use switchboard_policy::permission;
-use switchboard_policy::risk::{ConfirmReason, assess};
+use switchboard_policy::risk::{self, ConfirmReason};
 use switchboard_protocol::mgp::security::ToolSecurity;
-use switchboard_store::{AccessEntry, AuditFilter, Permission, PermissionDecision, PinState, ServerPermission, Store};
+use switchboard_store::{
+    AccessEntry, AuditFilter, Permission, PermissionDecision, Pin, PinState, ServerPermission, Store,
+};
 use switchboard_wire::{Limits, Raw};
 
 use super::operator_session::{OperatorSession, cell, until};
@@ -151,11 +153,17 @@ async fn asks(desk: &OperatorSession, server: &str, tool: &str) -> Result<Option
     let Some(configured) = desk.loaded.config.server(server) else { return Ok(None) };
     let said = configured.entry.tools.get(tool);
     let pins = desk.office.store().pins().list(Some(server)).await?;
-    let Some(pin) = pins.into_iter().find(|pin| pin.tool == tool) else { return Ok(None) };
-    let raw = Raw::parse(pin.shown.get().to_owned(), &Limits::default()).ok();
-    let security = raw.map(|raw| ToolSecurity::of(&raw)).unwrap_or_default();
-    let word = said.map(specs::operator_word).unwrap_or_default();
-    let assessment = assess(&security, tool, &word, configured.trust_level(), false);
+    // What is no tool has the kind of what it is in front.
+    let tools = pins.iter().filter(|pin| !pin.tool.contains([' ', ':']));
+    let of =
+        |pin: &Pin| Raw::parse(pin.shown.get().to_owned(), &Limits::default()).ok().map(|raw| ToolSecurity::of(&raw));
+    let shown: Vec<(&str, ToolSecurity)> = tools.map(|pin| (pin.tool.as_str(), of(pin).unwrap_or_default())).collect();
+    let Some((_, security)) = shown.iter().find(|(name, _)| *name == tool) else { return Ok(None) };
+    let (trust, word) = (configured.trust_level(), said.map(specs::operator_word).unwrap_or_default());
+    let is_held = pins.iter().any(|pin| pin.state == PinState::Quarantined);
+    let without = !is_held && risk::hints_tell_nothing(shown.iter().map(|(name, said)| (*name, said)), trust, false);
+    let security = if without { risk::without_hints(security) } else { security.clone() };
+    let assessment = risk::assess(&security, tool, &word, trust, false);
     let asks_all = desk.loaded.config.settings.approval_policy != ApprovalPolicy::AutoApprove;
     let reason = assessment.confirm.filter(|reason| asks_all || *reason == ConfirmReason::Operator);
     Ok(reason.map(|reason| match reason {

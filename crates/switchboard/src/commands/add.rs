@@ -45,40 +45,66 @@ pub(crate) async fn run(common: &Common, options: Add) -> Outcome {
 
 pub(crate) async fn remove(common: &Common, options: &Remove) -> Outcome {
     let file = setup::file_to_change(common, options.project)?;
-    let missing = || {
+    let missing = |name: &str| {
         Failure::failed(format!(
             "there is no server \"{}\" in {}; `{}` shows those there are",
-            screen::plain_line(&options.name),
+            screen::plain_line(name),
             file.display(),
             common.again("servers")
         ))
     };
-    let Some(before) = setup::text_to_change(&file)? else { return Err(missing()) };
-    let after = remove_server(&file, &before, &options.name).map_err(|error| match error {
-        EditError::NoSuchServer(_) => missing(),
-        other => other.into(),
-    })?;
-    let backup = write_replacing(&file, Some(&before), &after, Some(&setup::stamp()))?;
+    let mut names: Vec<&String> = Vec::new();
+    for name in &options.names {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let before = setup::text_to_change(&file)?;
+    let mut after = before.clone().unwrap_or_default();
+    // All of them or none.
+    for name in &names {
+        after = remove_server(&file, &after, name).map_err(|error| match error {
+            EditError::NoSuchServer(_) => missing(name),
+            other => other.into(),
+        })?;
+    }
+    let backup = write_replacing(&file, before.as_deref(), &after, Some(&setup::stamp()))?;
     Running::all_take_over(common).await;
-    let left = work_folder_left(common, options)?;
-    let forgotten = forget_held(common, &options.name).await?;
+    let mut removed = Vec::new();
+    for name in names {
+        let left = work_folder_left(common, name)?;
+        removed.push((name, left, forget_held(common, name).await?));
+    }
     if common.json {
-        screen::json(&json!({
-            "id": options.name, "file": file, "backup": backup, "folder_left": left, "definitions_forgotten": forgotten,
-        }));
+        let servers: Vec<_> = removed
+            .iter()
+            .map(|(id, left, forgotten)| json!({"id": id, "folder_left": left, "definitions_forgotten": forgotten}))
+            .collect();
+        let mut told = json!({"file": file, "backup": backup});
+        if let ([one], Some(members)) = (servers.as_slice(), told.as_object_mut()) {
+            members.extend(one.as_object().cloned().unwrap_or_default());
+        }
+        told["servers"] = servers.into();
+        screen::json(&told);
         return Ok(());
     }
-    screen::out(format_args!("removed \"{}\" from {}", options.name, file.display()));
+    for (name, _, _) in &removed {
+        screen::out(format_args!("removed \"{name}\" from {}", file.display()));
+    }
     if let Some(backup) = backup {
         screen::out(format_args!("the file as it was: {}", backup.display()));
     }
-    match forgotten {
-        0 => {}
-        1 => screen::out("a definition of it that was held back is forgotten"),
-        several => screen::out(format_args!("{several} definitions of it that were held back are forgotten")),
-    }
-    if let Some(folder) = left {
-        screen::out(format_args!("it left files in {}; remove them if nobody needs them", folder.display()));
+    let several = removed.len() > 1;
+    for (name, left, forgotten) in &removed {
+        let it = if several { format!("\"{name}\"") } else { "it".to_owned() };
+        match forgotten {
+            0 => {}
+            1 => screen::out(format_args!("a definition of {it} that was held back is forgotten")),
+            several => screen::out(format_args!("{several} definitions of {it} that were held back are forgotten")),
+        }
+        if let Some(folder) = left {
+            screen::out(format_args!("{it} left files in {}; remove them if nobody needs them", folder.display()));
+        }
     }
     Ok(())
 }
@@ -106,18 +132,16 @@ async fn forget_held(common: &Common, name: &str) -> Result<usize, Failure> {
 
 /// Takes the working folder of a server away that is declared nowhere any more, where it is empty. One in which it left files is given
 /// back: they may be somebody's work.
-fn work_folder_left(common: &Common, options: &Remove) -> Result<Option<PathBuf>, Failure> {
+fn work_folder_left(common: &Common, name: &str) -> Result<Option<PathBuf>, Failure> {
     let loaded = load(&setup::sources(common)?)?;
-    if loaded.config.server(&options.name).is_some() {
+    if loaded.config.server(name).is_some() {
         return Ok(None);
     }
     // What is no id has no folder.
-    if !options.name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
-        || options.name.starts_with('.')
-    {
+    if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter)) || name.starts_with('.') {
         return Ok(None);
     }
-    let folder = specs::work_folder(&loaded.data_dir, &options.name);
+    let folder = specs::work_folder(&loaded.data_dir, name);
     match std::fs::remove_dir(&folder) {
         Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(Some(folder)),
         _ => Ok(None),

@@ -92,10 +92,10 @@ async fn through(loaded: &Loaded, attached: Attached, options: &Call) -> Result<
     let tool = tools.iter().find(|tool| name_of(tool).as_deref() == Some(called));
     match make(&client, tool, called, options).await {
         // It was called all the same, and is not there.
-        Err(Wrong::Unknown) => {
+        Err(Wrong::Unknown) => Err(setup::unusable(loaded, &options.tool).unwrap_or_else(|| {
             let shown = screen::plain_line(&options.tool);
-            Err(Failure::failed(format!("there is no tool \"{shown}\"; {}", suggestion(&wanted, &listed))))
-        }
+            Failure::failed(format!("there is no tool \"{shown}\"; {}", suggestion(&wanted, &listed)))
+        })),
         outcome => outcome.map_err(Failure::from),
     }
 }
@@ -186,30 +186,13 @@ fn renamed(loaded: &Loaded, wanted: &str) -> String {
 
 /// What a person may have meant.
 fn suggestion(wanted: &str, names: &[String]) -> String {
-    let own = |name: &str| name.rsplit("__").next().unwrap_or(name).to_ascii_lowercase();
-    let short = own(wanted);
-    let all: Vec<&str> = names.iter().map(String::as_str).collect();
-    let shorts: Vec<String> = names.iter().map(|name| own(name)).collect();
-    let shorts: Vec<&str> = shorts.iter().map(String::as_str).collect();
-    let same: Vec<String> =
-        names.iter().filter(|name| own(name) == short).take(5).map(|name| screen::plain_line(name)).collect();
-    if !same.is_empty() {
-        return format!("did you mean {}?", same.join(", "));
-    }
-    let near = switchboard_config::nearest(wanted, &all);
-    let near_short = || {
-        let found = switchboard_config::nearest(&short, &shorts)?;
-        names.iter().find(|name| own(name) == found).map(String::as_str)
-    };
-    let within = || names.iter().filter(|name| !short.is_empty() && name.to_ascii_lowercase().contains(&short)).take(5);
-    let near: Vec<String> = match near.or_else(near_short) {
-        Some(near) => vec![screen::plain_line(near)],
-        None => within().map(|name| screen::plain_line(name)).collect(),
-    };
-    if near.is_empty() {
+    let own = |name: &str| name.split_once(names::SEPARATOR).map_or(name, |(_, own)| own).to_owned();
+    let tools: Vec<(String, String)> = names.iter().map(|name| (name.clone(), own(name))).collect();
+    let meant: Vec<String> = names::meant_among(wanted, &tools).iter().map(|name| screen::plain_line(name)).collect();
+    if meant.is_empty() {
         "`switchboard tools` lists those there are".to_owned()
     } else {
-        format!("did you mean {}?", near.join(", "))
+        format!("did you mean {}?", meant.join(", "))
     }
 }
 
@@ -359,6 +342,20 @@ mod tests {
             (&*format!("{id}__search_code"), &*cut),
         ] {
             assert_eq!(meant(&config, &names, &["git", id], wanted), Some(expected), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn what_is_proposed_is_near() {
+        let names = ["filesystem__read_text_file", "word__get_document_text", "git__git_status", "memory__x_ray"];
+        let names = names.map(str::to_owned);
+        for (wanted, expected) in [
+            ("nosuch__x", "`switchboard tools` lists those there are"),
+            ("svn__status", "did you mean git__git_status?"),
+            ("filesystem__read_text_fle", "did you mean filesystem__read_text_file?"),
+            ("git__git_status", "did you mean git__git_status?"),
+        ] {
+            assert_eq!(suggestion(wanted, &names), expected, "{wanted}");
         }
     }
 

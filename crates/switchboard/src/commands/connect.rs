@@ -49,7 +49,7 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
         Ok(replaced) => replaced,
         Err(error) if options.replace => return Err(unchanged(&file, &error)),
         // What cannot be read as servers is nothing that could be taken out.
-        Err(_) => Replaced { text: connected.clone(), taken: Vec::new(), staying: Vec::new() },
+        Err(_) => Replaced { text: connected.clone(), taken: Vec::new(), served: Vec::new(), staying: Vec::new() },
     };
     let asks = !options.replace && !options.file.dry_run && !common.json && !replaced.taken.is_empty();
     let replaces = options.replace || asks && screen::can_ask() && asked(client, &file, &replaced);
@@ -99,9 +99,12 @@ pub(crate) async fn run(common: &Common, options: &Connect) -> Outcome {
     tell(common, client, profile, &replaced, replaces);
     if profile.is_none() {
         listing::bounds(&specs::tool_context(&users.config.settings.tools), client).iter().for_each(screen::out);
-        let servers = users.config.servers.iter().filter(|server| server.enabled());
-        for server in servers.filter(|server| has_no_roots_here(&server.entry)) {
-            screen::note(format_args!("{}: {WITHOUT_ROOTS} (docs/eras.md, Roots)", screen::plain_line(server.id())));
+        // Of what other clients brought, this one has lost nothing.
+        let servers = replaced.served.iter().filter_map(|id| users.config.server(id));
+        let rooted: Vec<&str> = servers.filter(|server| has_no_roots_here(&server.entry)).map(Server::id).collect();
+        if !rooted.is_empty() {
+            let rooted = screen::plain_line(&rooted.join(", "));
+            screen::note(format_args!("{rooted}: {WITHOUT_ROOTS} (docs/eras.md, Roots)"));
         }
     }
     screen::out(format_args!("Start {client} again."));

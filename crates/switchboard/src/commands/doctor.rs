@@ -254,12 +254,18 @@ async fn servers(common: &Common, loaded: &Loaded, report: &mut Report) {
                     Some(spec) => remedy(loaded, server, spec, &why, common.json).await,
                     None => None,
                 };
+                let unset = unset(&server.entry.pass_env, child::names()).filter(|_| !differs);
                 let next = match remedy {
                     // A kernel has the variables of the client that started it, whatever its files say now.
                     Some(remedy) if sight.process().is_some() => format!("{remedy}. Then {AT_CLIENTS}"),
                     Some(remedy) => remedy,
-                    None if differs => AT_CLIENTS.to_owned(),
-                    None => next(server, &why),
+                    // A server that hangs has started: no variable that is missing makes it wait.
+                    None if differs && !why.contains(SILENT) => AT_CLIENTS.to_owned(),
+                    None => next(server, &why, unset.is_some()),
+                };
+                let next = match unset {
+                    Some(unset) => format!("{unset}. Else {next}"),
+                    None => next,
                 };
                 report.problem(&name, &format!("{state}: {why}\n  it is declared as: {target}"), Some(next));
             }
@@ -352,8 +358,24 @@ async fn remedy(
 const HALF_PACKAGES: &[&str] =
     &["Cannot find package", "Cannot find module", "ERR_MODULE_NOT_FOUND", "ModuleNotFoundError"];
 
+/// What is said of a server that was started and did not answer in time.
+const SILENT: &str = "did not answer";
+
+/// What to do about names in `pass_env` of which there is no variable.
+fn unset(pass_env: &[String], there: impl Iterator<Item = String>) -> Option<String> {
+    let there: Vec<String> = there.collect();
+    let unset: Vec<String> =
+        pass_env.iter().filter(|name| !there.contains(name)).map(|name| format!("`{name}`")).collect();
+    (!unset.is_empty()).then(|| {
+        format!(
+            "{} stands in its `pass_env` and is not set here: if it needs that, set it where Switchboard is started",
+            unset.join(", ")
+        )
+    })
+}
+
 /// What to do about a server that does not come up.
-fn next(server: &switchboard_config::Server, why: &str) -> String {
+fn next(server: &switchboard_config::Server, why: &str, is_unset: bool) -> String {
     let place = format!("{}:{}", server.file.display(), server.line);
     let fetched = matches!(server.endpoint(), Ok(Endpoint::Stdio(stdio)) if child::fetches(&stdio.program));
     if fetched && HALF_PACKAGES.iter().any(|said| why.contains(said)) {
@@ -361,13 +383,19 @@ fn next(server: &switchboard_config::Server, why: &str) -> String {
                 folder `_npx` in what `npm config get cache` prints, for uvx by `uv cache clean`) and start it again"
             .to_owned();
     }
-    if fetched && why.contains("did not answer") {
+    if fetched && why.contains(SILENT) {
         return format!(
             "if its package is still being fetched, run that command by hand once and wait until it is there; \
              `start_timeout_ms` in {place} gives it longer"
         );
     }
     match server.endpoint() {
+        Ok(Endpoint::Stdio(_)) if why.contains(SILENT) => format!(
+            "run that command by hand and see whether it waits for something; `start_timeout_ms` in {place} gives it longer"
+        ),
+        Ok(Endpoint::Stdio(_)) if is_unset => {
+            format!("run that command by hand to see what it says, then change {place}")
+        }
         Ok(Endpoint::Stdio(_)) => format!(
             "run that command by hand to see what it says, then change {place}; if it works by hand, it may need a \
              variable of your shell: servers get few of them, `pass_env` names others"
@@ -468,5 +496,27 @@ mod tests {
     fn what_a_server_has_none_of_is_not_counted() {
         assert_eq!(offered([1, 0, 7, 2]), "1 tool, 7 resources, 2 templates");
         assert_eq!(offered([0; 4]), "nothing");
+    }
+
+    #[test]
+    fn a_name_in_pass_env_without_a_variable_is_told() {
+        let there = || ["HOME", "ACME_REGION"].map(str::to_owned).into_iter();
+        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(unset(&[], there()), None);
+        assert_eq!(unset(&named(&["ACME_REGION"]), there()), None);
+        let told = unset(&named(&["ACME_REGION", "ACME_KEY"]), there()).unwrap();
+        assert!(told.starts_with("`ACME_KEY` stands in its `pass_env` and is not set here"), "{told}");
+    }
+
+    #[test]
+    fn variables_are_proposed_where_one_may_be_missing() {
+        let text = "[[servers]]\nid = 'a'\ncommand = '/srv/a'\n";
+        let environment = switchboard_config::Environment::default();
+        let config = switchboard_config::Config::parse(Path::new("mgp.toml"), text, &environment).unwrap();
+        let told = |why, is_unset| next(&config.servers[0], why, is_unset);
+        assert!(told("it ended with code 1", false).contains("`pass_env` names others"));
+        assert!(!told("it ended with code 1", true).contains("pass_env"), "which one is told already");
+        let hangs = told("it did not answer `connect` within 30s", false);
+        assert!(!hangs.contains("variable") && hangs.contains("start_timeout_ms"), "{hangs}");
     }
 }

@@ -1,7 +1,7 @@
 //! `switchboard init`: a commented file to start from.
 
 use serde_json::json;
-use switchboard_config::{init_text, user_config_file, write_replacing};
+use switchboard_config::{init_text, project_init_text, user_config_file, write_replacing};
 
 use crate::Outcome;
 use crate::arguments::{Common, Init};
@@ -21,7 +21,8 @@ pub(crate) fn run(common: &Common, options: &Init) -> Outcome {
     if file.symlink_metadata().is_ok() {
         return Err(Failure::failed(format!("{} is there already; it was left as it is", file.display())));
     }
-    write_replacing(&file, None, &init_text(!project), None)?;
+    let text = if project { project_init_text() } else { init_text(true) };
+    write_replacing(&file, None, &text, None)?;
     if common.json {
         screen::json(&json!({"file": file}));
         return Ok(());

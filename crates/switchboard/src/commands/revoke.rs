@@ -14,6 +14,7 @@ use crate::waiting::Waiting;
 
 /// The word for every permission of a server.
 const ALL: &str = "all";
+const NOTHING: &str = "there was nothing to revoke; `switchboard access` shows what there is";
 
 pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     let permission = options.permission.as_deref().filter(|word| *word != ALL).map(grant::named).transpose()?;
@@ -29,6 +30,9 @@ pub(crate) async fn run(common: &Common, options: &Revoke) -> Outcome {
     desk.close().await;
     drop(waiting);
     let (entries, permissions) = outcome?;
+    if common.json && entries.is_empty() && permissions.is_empty() {
+        return Err(Failure::failed(NOTHING));
+    }
     show(common, &entries, &permissions);
     if entries.is_empty() && permissions.is_empty() { Err(Failure::said()) } else { Ok(()) }
 }
@@ -87,6 +91,6 @@ fn show(common: &Common, entries: &[AccessEntry], permissions: &[ServerPermissio
         ));
     }
     if entries.is_empty() && permissions.is_empty() {
-        screen::note("there was nothing to revoke; `switchboard access` shows what there is");
+        screen::note(NOTHING);
     }
 }

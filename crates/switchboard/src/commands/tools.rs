@@ -27,6 +27,7 @@ pub(crate) async fn changed(common: &Common, options: &Tools) -> Outcome {
         Some(ToolsCommand::Disable(what)) => switch::run(common, options, what, false).await,
         Some(ToolsCommand::Enable(what)) => switch::run(common, options, what, true).await,
         Some(ToolsCommand::Confirm(what)) => switch::confirm(common, options, what).await,
+        Some(ToolsCommand::Validator(what)) => switch::validator(common, options, what).await,
         Some(ToolsCommand::Search(_)) | None => Ok(()),
     }
 }

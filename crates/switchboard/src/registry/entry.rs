@@ -48,7 +48,12 @@ pub(crate) fn draft(document: &Document, choice: &Choice) -> Result<Drafted, Str
         From::Remote(remote) => draft.of_remote(remote)?,
     };
     if !draft.missing.is_empty() {
-        let asked: Vec<String> = draft.missing.iter().map(|name| format!("--set {name}=VALUE")).collect();
+        let mut asked: Vec<String> = Vec::new();
+        for one in draft.missing.iter().map(|name| format!("--set {name}=VALUE")) {
+            if !asked.contains(&one) {
+                asked.push(one);
+            }
+        }
         return Err(format!("it needs more to be started: {}", asked.join(" ")));
     }
     entry.description = Some(document.description.clone()).filter(|text| !text.is_empty());
@@ -365,6 +370,12 @@ mod tests {
         );
         let error = drafted(&open, &Choice::default()).unwrap_err();
         assert!(error.contains("--set dir=VALUE"), "{error}");
+        let inner = json!({"isRequired": true});
+        let twice = package(
+            "npm",
+            &json!({"packageArguments": [{"type": "named", "name": "--tz", "value": "{tz}", "variables": {"tz": inner}}]}),
+        );
+        assert_eq!(drafted(&twice, &Choice::default()).unwrap_err().matches("--set tz=VALUE").count(), 1);
         let choice = Choice { values: [("dir".to_owned(), "/srv".to_owned())].into(), ..Choice::default() };
         let Drafted { entry, notes } = drafted(&open, &choice).unwrap();
         assert_eq!(entry.exact_line(), "npx -y pkg@1.2.3 /srv");

@@ -7,13 +7,15 @@ fn init_writes_once() {
     let home = Home::new();
     assert!(home.run(&["init", "--project"]).ok().contains("mgp.toml"));
     let text = std::fs::read_to_string(home.path("project/mgp.toml")).unwrap();
-    assert!(text.starts_with('#'), "{text}");
+    assert!(text.starts_with('#') && text.contains("# [[servers]]"), "{text}");
+    // Settings of such a file do not count.
+    assert!(!text.contains("listen") && !text.contains("[gate]") && !text.contains("store"), "{text}");
     assert!(home.run(&["init", "--project"]).err(1).contains("is there already"));
     assert_eq!(std::fs::read_to_string(home.path("project/mgp.toml")).unwrap(), text);
     home.run(&["init"]).ok();
     // The memory was there without a file, and stays.
-    let own = text.replace("# [memory]\n# enabled", "[memory]\nenabled");
-    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), own);
+    let own = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(own.contains("\n[memory]\nenabled = true\n") && own.contains("# [gate]"), "{own}");
     home.run(&["servers"]).ok();
 }
 
@@ -34,6 +36,23 @@ fn add_and_remove_keep_the_rest_of_the_file() {
     home.run(&["remove", "two"]).ok();
     assert_eq!(std::fs::read_to_string(home.user_file()).unwrap().trim(), "# mine");
     assert!(home.run(&["remove", "two"]).err(1).contains("no server \"two\""));
+}
+
+#[test]
+fn several_servers_are_removed_at_once_or_none() {
+    let home = Home::new();
+    home.configure("# mine\n");
+    for id in ["one", "two", "three"] {
+        home.run(&["add", id, "--", "echo"]).ok();
+    }
+    let before = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(home.run(&["remove", "one", "four"]).err(1).contains("no server \"four\""));
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), before);
+    let said = home.run(&["remove", "one", "two", "one"]).ok();
+    assert!(said.contains("removed \"one\"") && said.contains("removed \"two\""), "{said}");
+    let told = home.run(&["remove", "three", "--json"]).json();
+    assert_eq!((&told["id"], &told["servers"][0]["id"]), (&serde_json::json!("three"), &serde_json::json!("three")));
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap().trim(), "# mine");
 }
 
 #[test]
@@ -325,6 +344,23 @@ fn connect_writes_the_entry_of_a_client_and_disconnect_takes_it_out() {
     assert!(home.run(&["connect", "emacs"]).err(2).contains("claude-desktop"));
     home.run(&["connect", "codex"]).ok();
     assert!(std::fs::read_to_string(home.path(".codex/config.toml")).unwrap().contains("[mcp_servers.switchboard]"));
+}
+
+#[test]
+fn connect_tells_once_of_roots_and_only_the_client_that_had_them() {
+    let home = Home::new();
+    let server = |id: &str| {
+        format!(
+            "\"{id}\": {{\"command\": \"true\", \"args\": [\"@modelcontextprotocol/server-filesystem\", \"/{id}\"]}}"
+        )
+    };
+    home.write(".cursor/mcp.json", &format!("{{\"mcpServers\": {{{}, {}}}}}", server("one"), server("two")));
+    home.run(&["import", "--yes"]).ok();
+    let other = home.run(&["connect", "codex"]);
+    assert!(!other.stderr.contains("clients share it"), "{other:?}");
+    let own = home.run(&["connect", "cursor"]);
+    assert_eq!(own.stderr.matches("clients share it").count(), 1, "{own:?}");
+    assert!(own.stderr.contains("one, two: clients share it"), "{own:?}");
 }
 
 #[test]

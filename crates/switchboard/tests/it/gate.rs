@@ -56,6 +56,11 @@ fn a_principal_is_let_in_by_a_grant_and_shut_out_by_its_end() {
     assert!(said.contains("revoked the grant of one for ann"), "{said}");
     call(&served, token, "e").unwrap_err();
     assert!(home.run(&["revoke", "--agent", "ann", "--server", "one"]).err(1).contains("nothing to revoke"));
+    let nothing = home.run(&["revoke", "--agent", "ann", "--server", "one", "--json"]);
+    let told: Value = serde_json::from_str(&nothing.stdout).unwrap();
+    assert!(
+        told["error"]["exit_code"] == 1 && told["error"]["message"].as_str().unwrap().contains("nothing to revoke")
+    );
     let who = home.run(&["audit", "query", "--type", "ACCESS_GRANTED", "--json"]).json();
     assert_eq!(
         (&who["events"][0]["actor"]["type"], &who["events"][0]["details"]["agent_id"]),
@@ -175,6 +180,37 @@ fn a_question_names_the_command_that_ends_it_and_the_command_does() {
     home.run(&["tools", "confirm", "echo", "default", "--server", "one"]).ok();
     assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), before);
     assert!(home.run(&["tools", "confirm", "nothing", "never"]).err(2).contains("nothing"));
+}
+
+#[test]
+fn a_refusal_without_anybody_to_ask_names_the_command_that_asks_less() {
+    let home = Home::new();
+    let dangerous = "[servers.tools.echo]\nrisk = 'dangerous'\n";
+    home.configure(&format!("{}{dangerous}[gate]\napproval_wait_ms = 200\n", server("one", &[])));
+    let refused = home.connect().call("echo", &json!({"text": "a"})).unwrap();
+    assert!(refused.contains("switchboard tools confirm one__echo never"), "{refused}");
+}
+
+#[test]
+fn the_checks_of_a_tool_are_switched_off_and_on_by_a_command() {
+    let home = Home::new();
+    home.configure(&server("one", &[]));
+    let before = std::fs::read_to_string(home.user_file()).unwrap();
+    home.run(&["tools"]).ok();
+    let said = home.run(&["tools", "validator", "one__echo", "none"]).ok();
+    assert!(said.starts_with("echo of one: what it is called with is not checked; a person is asked"), "{said}");
+    let text = std::fs::read_to_string(home.user_file()).unwrap();
+    assert!(text.contains("[servers.tools.echo]\nvalidator = \"none\"\n"), "{text}");
+    assert!(home.run(&["tools"]).ok().contains("the operator switched its checks off"));
+    // What else the file says decides who is asked, and that is told.
+    home.run(&["tools", "confirm", "one__echo", "never"]).ok();
+    let said = home.run(&["tools", "validator", "echo", "none"]).ok();
+    assert!(said.contains("is not checked, and nobody is asked before a call"), "{said}");
+    home.run(&["tools", "confirm", "one__echo", "default"]).ok();
+    let said = home.run(&["tools", "validator", "one__*", "default", "--json"]).json();
+    assert!(said["validator"].is_null() && said["tools"].as_array().unwrap().len() > 1, "{said}");
+    assert_eq!(std::fs::read_to_string(home.user_file()).unwrap(), before);
+    assert!(home.run(&["tools", "validator", "nothing", "none"]).err(2).contains("nothing"));
 }
 
 #[test]

@@ -55,6 +55,8 @@ const LINES: &[&str] = &[
     "tools enable one__echo",
     "tools confirm one__echo never",
     "tools confirm one__echo default",
+    "tools validator one__echo none",
+    "tools validator one__echo default",
     "pins list",
     "pins show one echo",
     "pins review",

@@ -79,6 +79,21 @@ fn a_tool_that_is_not_there_takes_no_arguments_that_anybody_knows() {
 }
 
 #[test]
+fn a_call_of_a_server_that_cannot_be_used_starts_no_other() {
+    let home = Home::new();
+    let faulty = "[[servers]]\nid = 'time'\ncommand = '${NO_SUCH_PROGRAM}'\n";
+    let off = "[[servers]]\nid = 'off'\ncommand = 'x'\nenabled = false\n";
+    home.configure(&format!("{}{}{faulty}{off}", server("one", &[]), server("two", &[])));
+    let said = home.run(&["call", "time__now"]).err(1);
+    assert!(said.contains("\"time__now\" cannot be called: the server \"time\" cannot be used"), "{said}");
+    assert!(said.contains("NO_SUCH_PROGRAM") && !said.contains("did you mean"), "{said}");
+    let said = home.run(&["call", "off__now"]).err(1);
+    assert!(said.contains("is switched off; `switchboard servers enable off`"), "{said}");
+    let work = home.path(".local/share/switchboard/work");
+    assert!(!work.join("one").exists() && !work.join("two").exists(), "nothing was started");
+}
+
+#[test]
 fn the_folder_of_a_server_goes_with_it_unless_there_is_something_in_it() {
     let home = Home::new();
     home.configure(&format!("{}{}", server("one", &[]), server("two", &[])));

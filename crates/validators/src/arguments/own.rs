@@ -461,3 +461,11 @@ fn matches(pattern: &str, name: &str) -> bool {
         path::Glob::new(&path::plain_classes(pattern)).matches(std::slice::from_ref(&name))
     })
 }
+
+/// Whether a text names the program or the file of Switchboard. It may be JSON as it is written, with a letter of an escape before a name.
+#[must_use]
+pub fn names_switchboard(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut words = text.split(|c| !is_part(c));
+    words.any(|word| ["switchboard", "mgp.toml"].iter().any(|own| word.to_ascii_lowercase().ends_with(own)))
+}

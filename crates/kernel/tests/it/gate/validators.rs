@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use switchboard_kernel::ServerPolicy;
 use switchboard_protocol::Era;
+use switchboard_protocol::mgp::Risk;
 
 use super::world::{ERAS, House, Script, kind_of, open_house, ran, rejection, tool_with};
 
@@ -42,6 +43,49 @@ async fn shell_injection_in_a_nested_argument_is_refused_and_audited() {
     assert_eq!(events[0].details["at"], "/options/env/0/value");
     assert_eq!(events[0].target.tool_name.as_deref(), Some("execute_command"));
     assert_eq!(script.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_command_after_which_a_person_is_asked() {
+    let (shell, _) = house(tool_with("execute_command", &properties(&["command"]))).await;
+    let (fetch, _) = house(tool_with("fetch", &properties(&["url"]))).await;
+    for (house, tool, arguments, named) in [
+        (&shell, "execute_command", json!({"command": "rm -rf ~"}), true),
+        (&shell, "execute_command", json!({"command": "switchboard approvals approve abc"}), false),
+        (&shell, "execute_command", json!({"command": "rm -rf / && /usr/bin/switchboard grant --all"}), false),
+        (&shell, "execute_command", json!({"command": "rm -rf /\nswitchboard grant --all"}), false),
+        // That look is made whatever is checked.
+        (&fetch, "fetch", json!({"url": "http://169.254.169.254/latest/meta-data/"}), false),
+    ] {
+        let ann = house.client(Era::Legacy, "ann").await;
+        let refused = ann.call(tool, arguments.clone()).await;
+        assert_eq!(kind_of(&refused), "validation_blocked", "{arguments}");
+        let hint = rejection(&refused)["remediation_hint"].as_str().unwrap_or_default().to_owned();
+        let command = format!("switchboard tools validator s__{tool} none");
+        assert_eq!(hint.ends_with(&command), named, "{arguments}: {hint}");
+        assert_eq!(hint.contains("tools validator"), named, "{arguments}: {hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_tells_whom_the_operator_has_asked_then() {
+    use switchboard_policy::risk::OperatorWord;
+    let word = |confirm, risk| OperatorWord { confirm, risk, ..OperatorWord::default() };
+    for (word, told) in [
+        (word(None, None), "a person is asked about each call instead"),
+        (word(Some(true), Some(Risk::Safe)), "a person is asked about each call instead"),
+        (word(Some(false), None), "nobody is asked about its calls then"),
+        (word(None, Some(Risk::Safe)), "nobody is asked about its calls then"),
+    ] {
+        let script = Script::new(Era::Legacy, vec![tool_with("execute_command", &properties(&["command"]))]);
+        let policy =
+            || ServerPolicy { tools: [("execute_command".to_owned(), word)].into(), ..ServerPolicy::default() };
+        let house = House::with(&[("s", script)], policy, open_house).await;
+        let ann = house.client(Era::Legacy, "ann").await;
+        let refused = ann.call("execute_command", json!({"command": "rm -rf ~"})).await;
+        let hint = rejection(&refused)["remediation_hint"].as_str().unwrap().to_owned();
+        assert!(hint.contains(told), "{word:?}: {hint}");
+    }
 }
 
 #[tokio::test]

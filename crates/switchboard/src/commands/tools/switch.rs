@@ -1,11 +1,14 @@
-//! `switchboard tools disable`, `enable` and `confirm`: a tool that nobody sees or calls, and when a person is asked before one is
-//! called, in the file that declares its server.
+//! `switchboard tools disable`, `enable`, `confirm` and `validator`: a tool that nobody sees or calls, when a person is asked before
+//! one is called, and whether what it is called with is checked, in the file that declares its server.
 
 use serde_json::json;
-use switchboard_config::{EditError, Loaded, Server, confirm_tool, switch_tool, write_replacing};
+use switchboard_config::{
+    ApprovalPolicy, EditError, Loaded, Server, confirm_tool, switch_tool, validate_tool, write_replacing,
+};
+use switchboard_protocol::mgp::{Risk, ValidatorName};
 
 use crate::Outcome;
-use crate::arguments::{Common, ConfirmWhen, Tools, ToolsConfirm, ToolsSwitch};
+use crate::arguments::{Common, ConfirmWhen, Tools, ToolsConfirm, ToolsSwitch, ToolsValidator, ValidatorChoice};
 use crate::commands::operator_session::OperatorSession;
 use crate::control::Running;
 use crate::failure::Failure;
@@ -47,7 +50,9 @@ async fn each(
 
 pub(crate) async fn confirm(common: &Common, options: &Tools, wanted: &ToolsConfirm) -> Outcome {
     let desk = OperatorSession::open(common).await?;
-    let changed = confirm_each(&desk, options, wanted).await;
+    let (named, said) = (wanted.server.as_deref().or(options.server.as_deref()), wanted.when.written());
+    let edit = |server: &Server, text: &str, own: &str| confirm_tool(&server.file, text, server.id(), own, said);
+    let changed = change_each(&desk, named, &wanted.tool, edit).await;
     Running::all_read_again(&desk.loaded.data_dir).await;
     desk.close().await;
     let changed = changed?;
@@ -68,18 +73,57 @@ pub(crate) async fn confirm(common: &Common, options: &Tools, wanted: &ToolsConf
     Ok(())
 }
 
-async fn confirm_each(
+/// Changes what the file says of each tool that is meant.
+async fn change_each(
     desk: &OperatorSession,
-    options: &Tools,
-    wanted: &ToolsConfirm,
+    named: Option<&str>,
+    tools: &[String],
+    edit: impl Fn(&Server, &str, &str) -> Result<String, EditError>,
 ) -> Result<Vec<(String, String, String)>, Failure> {
-    let (named, said) = (wanted.server.as_deref().or(options.server.as_deref()), wanted.when.written());
     let mut changed = Vec::new();
-    for (server, tool) in expanded(desk, named, &wanted.tool).await? {
-        let edit = |server: &Server, text: &str, own: &str| confirm_tool(&server.file, text, server.id(), own, said);
-        changed.push(change(desk, server.as_deref(), &tool, edit).await?);
+    for (server, tool) in expanded(desk, named, tools).await? {
+        changed.push(change(desk, server.as_deref(), &tool, &edit).await?);
     }
     Ok(changed)
+}
+
+pub(crate) async fn validator(common: &Common, options: &Tools, wanted: &ToolsValidator) -> Outcome {
+    let desk = OperatorSession::open(common).await?;
+    let is_none = wanted.what == ValidatorChoice::None;
+    let (named, said) =
+        (wanted.server.as_deref().or(options.server.as_deref()), is_none.then_some(ValidatorName::None));
+    let edit = |server: &Server, text: &str, own: &str| validate_tool(&server.file, text, server.id(), own, said);
+    let changed = change_each(&desk, named, &wanted.tool, edit).await;
+    Running::all_read_again(&desk.loaded.data_dir).await;
+    let unasked: Vec<bool> = changed.iter().flatten().map(|one| is_unasked(&desk.loaded, one)).collect();
+    desk.close().await;
+    let changed = changed?;
+    if common.json {
+        let tools: Vec<_> = changed.iter().map(|one| json!({"server": one.0, "tool": one.1, "file": one.2})).collect();
+        screen::json(&json!({"validator": said.map(ValidatorName::as_str), "tools": tools}));
+        return Ok(());
+    }
+    for ((server, tool, file), unasked) in changed.iter().zip(unasked) {
+        let (server, tool) = (screen::plain_line(server), screen::plain_line(tool));
+        let what = match (is_none, unasked) {
+            (false, _) => "what it is called with is checked as its definition asks for",
+            (true, false) => "what it is called with is not checked; a person is asked before each call",
+            (true, true) => {
+                "what it is called with is not checked, and nobody is asked before a call: the configuration says so (`confirm`, `risk`, `approval_policy`)"
+            }
+        };
+        screen::out(format_args!("{tool} of {server}: {what} ({file})"));
+    }
+    Ok(())
+}
+
+/// Whether the configuration says that nobody is asked about a tool, or that it is less than dangerous.
+fn is_unasked(loaded: &Loaded, (id, tool, _): &(String, String, String)) -> bool {
+    let server = loaded.config.servers.iter().find(|server| server.id() == id);
+    let said = server.and_then(|server| server.entry.tools.get(tool));
+    let is_harmless = said.and_then(|said| said.risk).is_some_and(|risk| risk < Risk::Dangerous);
+    let asks_nobody = loaded.config.settings.approval_policy == ApprovalPolicy::AutoApprove;
+    said.and_then(|said| said.confirm).map_or(is_harmless || asks_nobody, |confirm| !confirm)
 }
 
 /// The tools that are meant, each with its server where that is known: what has a star stands for those that were seen.
