@@ -48,7 +48,7 @@ const CRATE_LINES: [(&str, usize); 24] = [
     ("sdk", 5_000),
     ("services", 9_000),
     ("store", 7_000),
-    ("switchboard", 18_000),
+    ("switchboard", 18_500),
     ("transport", 8_000),
     ("upstream", 5_000),
     ("validators", 59_000),
