@@ -73,8 +73,8 @@ pub(crate) fn unusable(loaded: &Loaded, tool: &str) -> Option<Failure> {
     let problem = server.problem()?;
     Some(Failure::failed(format!(
         "\"{shown}\" cannot be called: the server \"{id}\" cannot be used: {}; {}",
-        screen::plain_line(&problem.summary().to_string()),
-        screen::plain_line(&problem.help().to_string())
+        screen::plain_line(&problem.summary()),
+        screen::plain_line(&problem.help())
     )))
 }
 
