@@ -165,7 +165,7 @@ async fn a_callback_names_the_request_and_fills_in_the_servers_words() {
         let (before, after) = message.split_once("\nThe server says:\n").unwrap();
         assert_eq!(
             before,
-            "Allow `drop` of server `db`? (dangerous: its server says `dangerous`)\n{\n  \"table\": \"users\\u{202e}\"\n}\n\
+            "Allow `drop` of server `db`? (dangerous: its name says that it stops or resets something)\n{\n  \"table\": \"users\\u{202e}\"\n}\n\
              To be asked less about this tool: `switchboard tools confirm db__drop never`"
         );
         // Every line of a server is marked as its own.

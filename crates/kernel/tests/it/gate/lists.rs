@@ -13,7 +13,7 @@ use switchboard_protocol::mgp::DefaultPolicy;
 use super::world::{Client, ERAS, House, Script, entry, kind_of, open_house, parsed, ran, shape, tool, tool_with};
 
 const SERVERS: [&str; 3] = ["git", "files", "db"];
-const TOOLS: [&str; 3] = ["read", "write", "drop"];
+const TOOLS: [&str; 3] = ["read", "write", "store"];
 const PEOPLE: [&str; 3] = ["ann", "bob", "local"];
 
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ fn held() -> impl Strategy<Value = Option<Vec<&'static str>>> {
 async fn listing_is_callable_within_scopes(demand: bool, held: Option<&[&str]>, rules: &[Rule], era: Era) {
     let tools = || {
         let needs = |name, scope: &str| tool_with(name, &json!({"required_scopes": [scope]}));
-        vec![tool("read"), needs("write", "data:write"), needs("drop", "data:drop")]
+        vec![tool("read"), needs("write", "data:write"), needs("store", "data:drop")]
     };
     let scripts: Vec<_> = SERVERS.iter().map(|id| (*id, Script::new(Era::Legacy, tools()))).collect();
     let house = House::with(&scripts, ServerPolicy::default, |gate| {

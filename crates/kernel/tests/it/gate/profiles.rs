@@ -30,7 +30,7 @@ fn work() -> Profile {
     Profile {
         servers: vec!["git".to_owned()],
         tools: names(&["time__now"]),
-        without: names(&["git__push"]),
+        without: names(&["git__write"]),
         ..Profile::default()
     }
 }
@@ -42,7 +42,7 @@ struct Place {
 
 impl Place {
     async fn new(profiles: Vec<(&str, Profile)>) -> Self {
-        let git = Script::new(Era::Legacy, vec![reading("log"), writing("push")]);
+        let git = Script::new(Era::Legacy, vec![reading("log"), writing("write")]);
         *git.prompts.lock() = vec![json!({"name": "commit"})];
         let time = Script::new(Era::Modern, vec![reading("now"), reading("zones")]);
         time.prompts.lock().push(json!({"name": "when"}));
@@ -70,22 +70,22 @@ async fn a_session_sees_and_uses_what_its_profile_has() {
         // The sessions of one principal do not change each other's lists.
         for _ in 0..2 {
             assert_eq!(narrow.list("tools").await, ["git__log", "time__now"], "{era:?}");
-            assert_eq!(wide.list("tools").await, ["git__log", "git__push", "time__now", "time__zones"]);
+            assert_eq!(wide.list("tools").await, ["git__log", "git__write", "time__now", "time__zones"]);
         }
         assert_eq!(narrow.list("prompts").await, ["git__commit"], "one tool of a server opens nothing else of it");
-        for (tool, runs) in [("git__log", true), ("git__push", false), ("time__now", true), ("time__zones", false)] {
+        for (tool, runs) in [("git__log", true), ("git__write", false), ("time__now", true), ("time__zones", false)] {
             assert_eq!(ran(&narrow.call(tool, json!({})).await), runs, "{tool}");
         }
-        let found = narrow.call("mgp_tools_discover", json!({"query": "push zones"})).await;
+        let found = narrow.call("mgp_tools_discover", json!({"query": "write zones"})).await;
         let found = found.map(|found| found.to_string()).unwrap_or_default();
-        assert!(!found.contains("time__zones") && !found.contains("git__push"), "{found}");
-        let through = json!({"name": "git__push", "arguments": {}});
+        assert!(!found.contains("time__zones") && !found.contains("git__write"), "{found}");
+        let through = json!({"name": "git__write", "arguments": {}});
         assert!(!ran(&narrow.call("mgp_tools_call", through).await), "by no other way");
         assert!(narrow.request("prompts/get", json!({"name": "time__when"})).await.is_err());
         // What is no part of it does not exist.
-        let refused = narrow.call("git__push", json!({})).await.unwrap_err();
+        let refused = narrow.call("git__write", json!({})).await.unwrap_err();
         let nobodys = narrow.call("git__pull", json!({})).await.unwrap_err();
-        assert_eq!(shape(&refused, "git__push"), shape(&nobodys, "git__pull"));
+        assert_eq!(shape(&refused, "git__write"), shape(&nobodys, "git__pull"));
     }
 }
 
@@ -115,15 +115,15 @@ async fn a_profile_bounds_risk_and_asks_more() {
     let place = Place::new(vec![("safe", safe), ("careful", careful), ("strict", strict)]).await;
     for era in ERAS {
         let plain = place.ann(era, None).await;
-        assert!(ran(&plain.call("git__push", json!({})).await), "nobody is asked without a profile");
+        assert!(ran(&plain.call("git__write", json!({})).await), "nobody is asked without a profile");
         let safe = place.ann(era, Some("safe")).await;
         assert_eq!(safe.list("tools").await, ["git__log", "time__now", "time__zones"]);
-        assert!(!ran(&safe.call("git__push", json!({})).await));
+        assert!(!ran(&safe.call("git__write", json!({})).await));
         let calls = place.git.calls();
         for (profile, tool, asks) in [
-            ("careful", "git__push", true),
+            ("careful", "git__write", true),
             ("careful", "git__log", false),
-            ("strict", "git__push", true),
+            ("strict", "git__write", true),
             ("strict", "git__log", true),
         ] {
             let called = place.ann(era, Some(profile)).await.call(tool, json!({})).await;
