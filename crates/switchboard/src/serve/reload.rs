@@ -16,6 +16,7 @@ use switchboard_identity::UpstreamCredentials;
 use switchboard_kernel::{Kernel, ServerSpec};
 use switchboard_peer::client::Target;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::settings;
@@ -168,10 +169,16 @@ impl Watched {
         let watched: Vec<PathBuf> =
             self.files.iter().filter(|file| !file.starts_with(&self.data_dir)).cloned().collect();
         let _reports = reports(&watched, &changed);
+        // Until when reports are left alone. Who asks is answered at once all the same.
+        let mut quiet_until = Instant::now();
         loop {
+            let reported = async {
+                tokio::time::sleep_until(quiet_until).await;
+                changed.notified().await;
+            };
             // Dropped at the end of the turn, when what there was to read was read.
             let asked = tokio::select! {
-                () = changed.notified() => None,
+                () = reported => None,
                 () = tokio::time::sleep(FILE_POLL_INTERVAL) => None,
                 Some(asked) = asking.recv() => Some(asked),
             };
@@ -182,11 +189,10 @@ impl Watched {
                 continue;
             }
             if now == known {
-                if asked.is_some() {
-                    continue;
+                // Something else near the files changed, or they were read; much of that must not keep us busy.
+                if asked.is_none() {
+                    quiet_until = Instant::now() + QUIET;
                 }
-                // Something else near the files changed; much of that must not keep us busy.
-                tokio::time::sleep(QUIET).await;
                 continue;
             }
             for _ in 0..MAX_SETTLING_PAUSES {
