@@ -65,6 +65,12 @@ fn a_name_that_reads_does_not_hide_a_command() {
         ("inspect_variable", "Inspects a variable in the debugger", &["expression"]),
         ("r_eval", "Evaluates an R expression", &["expr"]),
         ("insert_cell", "Inserts a cell and executes it", &["cell_source"]),
+        ("screen_stuff", "Stuffs text into a GNU screen window", &["window", "text"]),
+        ("process_stdin", "Writes to stdin", &["pid", "bytes"]),
+        ("ssh_session_write", "Write to SSH shell", &["id", "buf"]),
+        ("zellij_write", "Writes to the focused zellij pane", &["text"]),
+        ("terminal_write", "Writes to a terminal", &["terminal_id", "bytes"]),
+        ("pty_send", "Sends to the pty", &["msg"]),
     ] {
         let definition = definition_of(description, arguments);
         let found = weigh(&definition, name, NOTHING, TrustLevel::Standard);

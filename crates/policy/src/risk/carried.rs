@@ -82,15 +82,15 @@ tables! {
      cockroachdb timescale timescaledb questdb doris starrocks vertica teradata db2 firebird sybase singlestore oceanbase \
      yugabyte spanner athena dremio impala hana surrealdb arangodb influxql cassandra scylla n1ql prisma libsql";
     /// Words for giving input to something.
-    TYPING = "type write send input interact paste feed enter press keys sendkeys submit respond answer reply";
+    TYPING = "type write send input interact paste stuff stuffs feed enter press keys sendkeys submit respond answer reply";
     /// What runs whatever is typed into it.
     RUNNERS = "terminal console process subprocess shell tmux pty tty stdin repl ssh screen interpreter serial pane \
-     debugger gdb lldb iterm telnet";
+     debugger gdb lldb iterm telnet zellij kitty wezterm";
     /// Arguments that name something that runs.
     RUNNER_ARGUMENTS = "pid process_id terminal_id pane pane_id pty tty shell_id session_name";
     /// Arguments that may hold what is typed.
     INPUTS = "input text data keys key stdin chars characters content line lines keystrokes send_text value payload \
-     message string command_text send_ascii send_specials special_keys sequence";
+     message string msg buf buffer bytes clip command_text send_ascii send_specials special_keys sequence";
     /// Words for keys that go to whatever has the keyboard.
     KEYS = "keystrokes keystroke hotkey shortcut sendkeys key_sequence key_combination";
     /// Signs that what is typed goes to a page or an app, and not to something that runs it.
